@@ -1,0 +1,158 @@
+//! Seeded, stratified, repeated k-fold splits.
+
+use rand::seq::SliceRandom;
+
+use crate::label::BagLabel;
+use crate::random::stream;
+
+/// How to split bags into folds: each class is shuffled and dealt over the folds, so that every fold has its share.
+///
+/// ```
+/// use mil_core::{Label, StratifiedKFold};
+/// let labels = [Label::Positive, Label::Positive, Label::Negative, Label::Negative];
+/// let splits = StratifiedKFold { n_folds: 2, n_repeats: 3, seed: 0 }.split(&labels)?;
+/// assert_eq!(splits.len(), 6);
+/// assert!(splits.iter().all(|split| split.test.len() == 2));
+/// # Ok::<(), mil_core::SplitError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StratifiedKFold {
+    /// Number of folds, from 2 to the number of bags.
+    pub n_folds: usize,
+    /// How often the whole is done with another shuffle. At least 1.
+    pub n_repeats: usize,
+    /// Fixes the shuffles.
+    pub seed: u64,
+}
+
+/// One division of the bags: positions ascend in both parts, and every bag is in exactly one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Split {
+    /// Which repetition, from 0.
+    pub repeat_idx: usize,
+    /// Which fold of it, from 0.
+    pub fold_idx: usize,
+    /// Bags to fit on.
+    pub train: Vec<usize>,
+    /// Bags held out.
+    pub test: Vec<usize>,
+}
+
+/// Why bags cannot be split.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SplitError {
+    /// More folds than bags, or fewer than two.
+    #[error("{n_folds} folds for {n_bags} bags; expected from 2 to the number of bags")]
+    Folds {
+        /// Folds asked for.
+        n_folds: usize,
+        /// Bags there are.
+        n_bags: usize,
+    },
+    /// No repetition.
+    #[error("0 repeats; expected at least 1")]
+    Repeats,
+}
+
+impl StratifiedKFold {
+    /// All splits, repeat after repeat and fold after fold.
+    ///
+    /// A class with fewer bags than folds is missing from some test folds; a class of a single bag is missing from the training
+    /// part once.
+    ///
+    /// # Errors
+    /// If the number of folds does not suit the number of bags.
+    pub fn split<Y: BagLabel>(&self, labels: &[Y]) -> Result<Vec<Split>, SplitError> {
+        if !(2..=labels.len()).contains(&self.n_folds) {
+            return Err(SplitError::Folds { n_folds: self.n_folds, n_bags: labels.len() });
+        }
+        if self.n_repeats == 0 {
+            return Err(SplitError::Repeats);
+        }
+        let mut splits = Vec::with_capacity(self.n_folds * self.n_repeats);
+        for repeat_idx in 0..self.n_repeats {
+            let fold_of = self.deal(labels, repeat_idx);
+            for fold_idx in 0..self.n_folds {
+                let (test, train) = (0..labels.len()).partition(|&bag_idx| fold_of[bag_idx] == fold_idx);
+                splits.push(Split { repeat_idx, fold_idx, train, test });
+            }
+        }
+        Ok(splits)
+    }
+
+    /// The fold of every bag. The deal goes on where the previous class ended, so that folds differ by one bag at the most.
+    fn deal<Y: BagLabel>(&self, labels: &[Y], repeat_idx: usize) -> Vec<usize> {
+        let mut rng = stream(self.seed, "stratified folds", repeat_idx as u64);
+        let mut order: Vec<usize> = (0..labels.len()).collect();
+        order.shuffle(&mut rng);
+        order.sort_by_key(|&bag_idx| labels[bag_idx].class_idx());
+        let mut fold_of = vec![0; labels.len()];
+        for (position, bag_idx) in order.into_iter().enumerate() {
+            fold_of[bag_idx] = position % self.n_folds;
+        }
+        fold_of
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::label::{ClassId, Label};
+    use proptest::prelude::*;
+
+    #[test]
+    fn folds_out_of_range_are_refused() {
+        let labels = [Label::Positive; 3];
+        for n_folds in [0, 1, 4] {
+            let error = StratifiedKFold { n_folds, n_repeats: 1, seed: 0 }.split(&labels).unwrap_err();
+            assert_eq!(error, SplitError::Folds { n_folds, n_bags: 3 });
+        }
+        assert_eq!(
+            StratifiedKFold { n_folds: 2, n_repeats: 0, seed: 0 }.split(&labels).unwrap_err(),
+            SplitError::Repeats
+        );
+    }
+
+    #[test]
+    fn repeats_differ_and_seeds_differ() {
+        let labels: Vec<Label> = (0..40).map(|i| if i < 15 { Label::Positive } else { Label::Negative }).collect();
+        let split = |seed| StratifiedKFold { n_folds: 4, n_repeats: 2, seed }.split(&labels).unwrap();
+        assert_ne!(split(1)[0].test, split(1)[4].test);
+        assert_ne!(split(1)[0].test, split(2)[0].test);
+        assert_eq!(split(1), split(1));
+    }
+
+    proptest! {
+        #[test]
+        fn every_bag_is_tested_once_a_repeat_and_classes_are_spread(
+            classes in prop::collection::vec(0u32..4, 2..60),
+            n_folds in 2usize..12,
+            seed: u64,
+        ) {
+            prop_assume!(n_folds <= classes.len());
+            let labels: Vec<ClassId> = classes.iter().copied().map(ClassId).collect();
+            let splits = StratifiedKFold { n_folds, n_repeats: 2, seed }.split(&labels).unwrap();
+            for repeat in splits.chunks(n_folds) {
+                let mut tested: Vec<usize> = repeat.iter().flat_map(|split| split.test.clone()).collect();
+                tested.sort_unstable();
+                prop_assert_eq!(tested, (0..labels.len()).collect::<Vec<_>>());
+                for class in 0..4 {
+                    let counts: Vec<usize> = repeat
+                        .iter()
+                        .map(|split| split.test.iter().filter(|&&i| labels[i] == ClassId(class)).count())
+                        .collect();
+                    prop_assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1);
+                }
+                let sizes = repeat.iter().map(|split| split.test.len());
+                prop_assert!(sizes.clone().max().unwrap() - sizes.min().unwrap() <= 1);
+            }
+            for split in &splits {
+                let mut all = [split.train.clone(), split.test.clone()].concat();
+                all.sort_unstable();
+                prop_assert_eq!(all.len(), labels.len());
+                all.dedup();
+                prop_assert_eq!(all.len(), labels.len());
+            }
+        }
+    }
+}
