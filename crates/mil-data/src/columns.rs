@@ -90,6 +90,7 @@ impl Roles {
         self.0.iter().filter(|role| **role == Role::Feature).count()
     }
 
+    #[cfg(feature = "parquet")]
     pub(crate) fn position(&self, role: Role) -> Option<usize> {
         self.0.iter().position(|found| *found == role)
     }
@@ -103,6 +104,13 @@ pub(crate) fn names_a_bag(name: &str) -> bool {
 /// Whether a name is one of those by which a label column is found.
 pub(crate) fn names_a_label(name: &str) -> bool {
     LABEL_NAMES.contains(&normal(name).as_str())
+}
+
+/// Whether a reader would take a column of this name, after the `fixed` ones that we write, for a feature.
+pub(crate) fn is_taken_for_feature(name: &str, fixed: &[&str]) -> bool {
+    let header: Vec<String> = fixed.iter().chain([&name]).map(|&name| name.to_owned()).collect();
+    let roles = Roles::by_name(&header, &Columns::default());
+    roles.is_ok_and(|roles| roles.n_features() == 1 && roles.as_slice()[fixed.len()] == Role::Feature)
 }
 
 fn pick(column: &Column, names: &[String], known: &[&str], part: Part) -> Result<Option<usize>, Fault> {

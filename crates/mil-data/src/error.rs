@@ -34,7 +34,7 @@ pub enum DataError {
     #[error("{at}: {fault}")]
     Input {
         /// Where.
-        at: Location,
+        at: Box<Location>,
         /// What.
         fault: Fault,
     },

@@ -294,6 +294,7 @@ pub(crate) enum PlaceStyle {
     /// Rows of the arrays of an `.npz` file.
     Npz,
     /// Rows of the columns of these names.
+    #[cfg(feature = "parquet")]
     Parquet { bag: String, label: String, instance_label: String },
 }
 
@@ -310,6 +311,7 @@ impl PlaceStyle {
                 };
                 Place::Member { name: name.to_owned(), row: Some(line), column: None }
             }
+            #[cfg(feature = "parquet")]
             PlaceStyle::Parquet { bag, label, instance_label } => {
                 let name = match part {
                     Part::Label => label,
@@ -350,6 +352,7 @@ impl WordList {
         self.ids.push(id);
     }
 
+    #[cfg(feature = "parquet")]
     pub(crate) fn word(&self, idx: usize) -> &str {
         &self.distinct[self.ids[idx] as usize]
     }

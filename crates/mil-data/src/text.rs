@@ -179,9 +179,14 @@ pub(crate) fn field_end(text: &[u8], start: usize, separator: u8) -> usize {
     text[start..].iter().position(|&byte| byte == separator).map_or(text.len(), |length| start + length)
 }
 
+/// The position of the first character from `start` on that is not blank.
+pub(crate) fn skip_blanks(text: &str, start: usize) -> usize {
+    text.len() - text[start..].trim_ascii_start().len()
+}
+
 /// An error of the input.
 pub(crate) fn input(source_name: &str, place: Place, fault: Fault) -> DataError {
-    DataError::Input { at: Location { source_name: source_name.to_owned(), place }, fault }
+    DataError::Input { at: Box::new(Location { source_name: source_name.to_owned(), place }), fault }
 }
 
 /// An error of a reader; a fault of its compression is one of the input.

@@ -24,7 +24,7 @@ use crate::error::{DataError, Fault, Part, Uncarried, shorten};
 use crate::options::{Format, Limits, ReadOptions};
 use crate::sheet::{LabelKind, Sheet};
 use crate::table::{BagTable, Declared, PlaceStyle, RowHead, Rows, UNLABELLED};
-use crate::text::{Line, Lines, Word, format_number, input};
+use crate::text::{Line, Lines, Word, format_number, input, skip_blanks};
 
 pub(crate) fn read(mut lines: Lines<'_>, source_name: &str, options: &ReadOptions) -> Result<BagTable, DataError> {
     let header = Header::read(&mut lines, source_name, &options.limits)?;
@@ -378,10 +378,6 @@ fn check_end(line: &Line<'_>, at: usize) -> Result<(), DataError> {
 fn expected(line: &Line<'_>, at: usize, expected: &'static str, found: &str) -> DataError {
     let found = if found.is_empty() { "nothing".to_owned() } else { format!("{:?}", shorten(found)) };
     line.fault(at, Fault::Expected { expected, found })
-}
-
-fn skip_blanks(text: &str, start: usize) -> usize {
-    text.len() - text[start..].trim_ascii_start().len()
 }
 
 pub(crate) fn check(sheet: &Sheet<'_>) -> Result<(), Uncarried> {

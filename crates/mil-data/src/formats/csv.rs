@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
 
-use crate::columns::{Role, Roles, names_a_bag, names_a_label};
+use crate::columns::{Role, Roles, is_taken_for_feature, names_a_bag, names_a_label};
 use crate::error::{DataError, Fault, Part, Uncarried};
 use crate::options::{Column, Columns, Format, Header, ReadOptions};
 use crate::sheet::Sheet;
@@ -210,21 +210,8 @@ pub(crate) fn check(sheet: &Sheet<'_>) -> Result<(), Uncarried> {
     sheet.require_bag_names(|name| !name.is_empty() && is_one_line(name))?;
     sheet.require_class_names(is_one_line)?;
     sheet.require_feature_names(is_one_line)?;
-    check_header_is_understood(sheet)?;
+    sheet.require_feature_names(|name| is_taken_for_feature(name, fixed_columns(sheet)))?;
     sheet.refuse_unused_classes()
-}
-
-/// A feature may bear a name by which a reader would take it for something else.
-fn check_header_is_understood(sheet: &Sheet<'_>) -> Result<(), Uncarried> {
-    let fixed = fixed_columns(sheet);
-    for name in sheet.feature_names.into_iter().flatten() {
-        let header: Vec<String> = fixed.iter().map(|&name| name.to_owned()).chain([name.clone()]).collect();
-        let understood = Roles::by_name(&header, &Columns::default());
-        if !understood.is_ok_and(|roles| roles.as_slice()[fixed.len()] == Role::Feature && roles.n_features() == 1) {
-            return Err(Uncarried::FeatureName { name: name.clone() });
-        }
-    }
-    Ok(())
 }
 
 fn fixed_columns(sheet: &Sheet<'_>) -> &'static [&'static str] {

@@ -83,6 +83,10 @@ impl List {
     }
 }
 
+/// The header of an array and its bytes.
+type OpenArray<'a> = (ArrayHeader, Box<dyn Read + 'a>);
+
+/// Names of bags and the rows of each.
 type Bags = Vec<(String, std::ops::Range<usize>)>;
 
 impl Members<'_> {
@@ -242,7 +246,7 @@ impl Members<'_> {
     }
 
     /// The header of an array and its bytes.
-    fn open(&mut self, name: &'static str) -> Result<Option<(ArrayHeader, Box<dyn Read + '_>)>, DataError> {
+    fn open(&mut self, name: &'static str) -> Result<Option<OpenArray<'_>>, DataError> {
         let source_name = self.source_name;
         let file_name = format!("{name}.npy");
         if !self.archive.holds(&file_name) {
@@ -591,7 +595,7 @@ fn add_words<'a>(
 fn write_header(out: &mut dyn Write, descr: &str, shape: &str) -> io::Result<()> {
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     let preamble = MAGIC.len() + 4;
-    while (preamble + header.len() + 1) % 64 != 0 {
+    while !(preamble + header.len() + 1).is_multiple_of(64) {
         header.push(' ');
     }
     header.push('\n');

@@ -11,7 +11,7 @@ use crate::error::{DataError, Fault, Part, Uncarried, shorten};
 use crate::options::{Format, Limits, ReadOptions};
 use crate::sheet::Sheet;
 use crate::table::{BagTable, Declared, PlaceStyle, RowHead, Rows};
-use crate::text::{Line, Lines, field_end, format_number, input, is_plain_word};
+use crate::text::{Line, Lines, field_end, format_number, input, is_plain_word, skip_blanks};
 
 pub(crate) fn read(mut lines: Lines<'_>, source_name: &str, options: &ReadOptions) -> Result<BagTable, DataError> {
     let mut rows = Rows::new(source_name, &options.limits, PlaceStyle::Text);
@@ -99,10 +99,6 @@ fn read_features(line: &Line<'_>, start: usize, limits: &Limits, values: &mut Ve
         at = skip_blanks(line.text, end);
     }
     Ok(())
-}
-
-fn skip_blanks(text: &str, start: usize) -> usize {
-    text.len() - text[start..].trim_ascii_start().len()
 }
 
 fn word_end(text: &str, start: usize) -> usize {

@@ -14,6 +14,7 @@ const BELIEVED_PAGE_BYTES: u64 = 16 << 20;
 const MAX_RATIO: u64 = 1100;
 /// PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY, BYTE_STREAM_SPLIT. The delta encodings allocate by what their data say.
 const KNOWN_ENCODINGS: [i64; 5] = [0, 2, 3, 8, 9];
+const DICTIONARY_ENCODINGS: [i64; 2] = [2, 8];
 const FIXED_LEN_BYTE_ARRAY: i64 = 7;
 
 /// Refuses a file whose structure lies.
@@ -58,7 +59,7 @@ fn check_flat(metadata: &Value) -> Result<(), Fault> {
 
 /// Walks the pages of one column of one row group.
 fn check_column(file: &[u8], column: &Value, n_rows: i64) -> Result<(), Fault> {
-    let start = [column.int(11), column.int(9)].into_iter().flatten().filter(|&offset| offset > 0).min();
+    let start = column.int(11).or(column.int(9));
     let range = start.zip(column.int(7)).and_then(|(start, length)| {
         let (start, length) = (usize::try_from(start).ok()?, usize::try_from(length).ok()?);
         file.get(start..start.checked_add(length)?)
@@ -68,7 +69,7 @@ fn check_column(file: &[u8], column: &Value, n_rows: i64) -> Result<(), Fault> {
         return Err(lie("a column with another number of values than there are rows"));
     }
     let least_bytes = if column.int(1) == Some(FIXED_LEN_BYTE_ARRAY) { 1 } else { 4 };
-    let mut n_values = 0_i64;
+    let (mut n_values, mut has_dictionary) = (0_i64, false);
     while thrift.at < thrift.bytes.len() && n_values < n_rows {
         let page = thrift.structure(0)?;
         let size = |id| page.int(id).and_then(|size| u64::try_from(size).ok()).ok_or(lie("a page without a size"));
@@ -84,6 +85,7 @@ fn check_column(file: &[u8], column: &Value, n_rows: i64) -> Result<(), Fault> {
                 if n_entries.is_none_or(|n| n.saturating_mul(least_bytes) > plain) {
                     return Err(lie("a dictionary with more entries than bytes"));
                 }
+                has_dictionary = true;
                 (None, 2)
             }
             _ => (None, 2),
@@ -91,10 +93,16 @@ fn check_column(file: &[u8], column: &Value, n_rows: i64) -> Result<(), Fault> {
         if let Some(header) = header {
             let n = header.int(1).filter(|&n| n >= 0).ok_or(lie("a page without a number of values"))?;
             n_values = n_values.saturating_add(n);
-            if !header.int(encoding_id).is_some_and(|encoding| KNOWN_ENCODINGS.contains(&encoding)) {
-                return Err(lie(
-                    "an encoding other than plain, dictionary and byte stream split; write the file with one of these",
-                ));
+            match header.int(encoding_id) {
+                Some(encoding) if DICTIONARY_ENCODINGS.contains(&encoding) && !has_dictionary => {
+                    return Err(lie("a page that refers to a missing dictionary"));
+                }
+                Some(encoding) if KNOWN_ENCODINGS.contains(&encoding) => {}
+                _ => {
+                    return Err(lie(
+                        "an encoding other than plain, dictionary and byte stream split; write the file with one of these",
+                    ));
+                }
             }
         }
         let end = usize::try_from(compressed).ok().and_then(|n| thrift.at.checked_add(n));

@@ -5,12 +5,12 @@
 //! names of all classes as the metadata `mil.class.0`, `mil.class.1`, ….
 //!
 //! The file is read in three steps: [`guard`] walks its structure and refuses what could not be true, the `parquet` crate decodes it,
-//! and, as a last resort, a panic of that crate is caught and reported as an error of the file.
+//! and, as a last resort, [`contain`] turns a panic of that crate into an error of the file.
 
+mod contain;
 mod guard;
 
 use std::io::{self, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -24,9 +24,9 @@ use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnDescriptor, ColumnPath, Type};
 
-use crate::columns::{Role, Roles};
+use crate::columns::{Role, Roles, is_taken_for_feature};
 use crate::error::{DataError, Fault, Part, Place, Uncarried};
-use crate::options::{Columns, Format, ReadOptions};
+use crate::options::{Format, ReadOptions};
 use crate::sheet::{LabelKind, Sheet};
 use crate::table::{BagTable, Declared, PlaceStyle, RowHead, Rows, UNLABELLED, WordList};
 use crate::text::{format_number, input};
@@ -40,7 +40,7 @@ const GROUP_VALUES: usize = 1 << 22;
 pub(crate) fn read(bytes: Vec<u8>, source_name: &str, options: &ReadOptions) -> Result<BagTable, DataError> {
     guard::check(&bytes).map_err(|fault| input(source_name, Place::Whole, fault))?;
     let bytes = Bytes::from(bytes);
-    catch_unwind(AssertUnwindSafe(|| read_guarded(bytes, source_name, options))).unwrap_or_else(|_| {
+    contain::contained(|| read_guarded(bytes, source_name, options)).unwrap_or_else(|| {
         let message = "the decoder gave up on damaged bytes".to_owned();
         Err(input(source_name, Place::Whole, Fault::Parquet { message }))
     })
@@ -301,15 +301,7 @@ fn decoder_fault(error: &ParquetError) -> Fault {
 
 pub(crate) fn check(sheet: &Sheet<'_>) -> Result<(), Uncarried> {
     sheet.require_class_names(|_| true)?;
-    let fixed = fixed_columns(sheet);
-    for name in sheet.feature_names.into_iter().flatten() {
-        let header: Vec<String> = fixed.iter().map(|&name| name.to_owned()).chain([name.clone()]).collect();
-        let understood = Roles::by_name(&header, &Columns::default());
-        if !understood.is_ok_and(|roles| roles.as_slice()[fixed.len()] == Role::Feature && roles.n_features() == 1) {
-            return Err(Uncarried::FeatureName { name: name.clone() });
-        }
-    }
-    Ok(())
+    sheet.require_feature_names(|name| is_taken_for_feature(name, &fixed_columns(sheet)))
 }
 
 fn fixed_columns(sheet: &Sheet<'_>) -> Vec<&'static str> {
