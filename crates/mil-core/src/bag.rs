@@ -329,7 +329,7 @@ impl<'a> Bag<'a> {
     }
 
     /// The instances in order.
-    pub fn instances(&self) -> impl ExactSizeIterator<Item = &'a [f64]> + Clone + use<'a> {
+    pub fn instances(&self) -> impl DoubleEndedIterator<Item = &'a [f64]> + ExactSizeIterator + Clone + use<'a> {
         self.values.chunks_exact(self.n_features)
     }
 

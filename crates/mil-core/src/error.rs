@@ -136,6 +136,16 @@ pub enum FitError {
         /// What came out.
         value: f64,
     },
+    /// A fold of a cross-validation failed.
+    #[error("repeat {repeat_idx}, fold {fold_idx}: {source}")]
+    Fold {
+        /// Which repetition, from 0.
+        repeat_idx: usize,
+        /// Which fold of it, from 0.
+        fold_idx: usize,
+        /// Why.
+        source: Box<FitError>,
+    },
     /// A failure that only one learner knows, with its own error inside.
     #[error("{learner}: {source}")]
     Learner {

@@ -368,15 +368,22 @@ fn edit_distance(from: &str, to: &str) -> usize {
 mod tests {
     use super::*;
 
-    crate::params! {
-        /// Parameters of a toy learner.
-        pub struct ToyParams {
-            share: f64 = 0.5, ParamRange::UpTo(0.0, 1.0), "A share.";
-            n_trees: usize = 10, ParamRange::AtLeast(1.0), "Trees.";
-            seed: u64 = 0, ParamRange::Any, "Seed.";
-            exact: bool = true, ParamRange::Any, "Whether exact.";
+    // The macro writes public structs, as learners need them.
+    #[expect(unreachable_pub)]
+    mod toy {
+        use super::ParamRange;
+
+        crate::params! {
+            /// Parameters of a toy learner.
+            pub struct ToyParams {
+                share: f64 = 0.5, ParamRange::UpTo(0.0, 1.0), "A share.";
+                n_trees: usize = 10, ParamRange::AtLeast(1.0), "Trees.";
+                seed: u64 = 0, ParamRange::Any, "Seed.";
+                exact: bool = true, ParamRange::Any, "Whether exact.";
+            }
         }
     }
+    use toy::ToyParams;
 
     #[test]
     fn the_table_lists_every_field_with_its_default() {
