@@ -648,6 +648,178 @@ mod tests {
         }
     }
 
+    /// Musk1 as if it were not shipped.
+    static UNSHIPPED: Entry = Entry {
+        name: "molecules",
+        title: "Musk1, from a folder",
+        citation: "none",
+        terms: "CC BY 4.0",
+        obtain: "Copy the fixture.",
+        class_titles: &[],
+        parts: &[Part {
+            name: "bags",
+            contents: Contents::Binary { n_bags: 92, n_positive: 47, n_instances: 476, n_features: 166 },
+            files: &[AcceptedFile {
+                path: "molecules/musk1.csv.gz",
+                format: FileFormat::Csv,
+                n_bytes: 320_710,
+                sha256: "6eb13180b63f7cfabd1c759c510a036ecb561069aa8e86700c76a2fe139d297a",
+                embedded: None,
+            }],
+        }],
+    };
+
+    fn compressed() -> &'static [u8] {
+        find("musk1").unwrap().parts[0].files[0].embedded.unwrap()
+    }
+
+    fn uncompressed() -> Vec<u8> {
+        find("musk1").unwrap().parts[0].files[0].verified_bytes(compressed()).unwrap()
+    }
+
+    /// A data folder with one file.
+    fn folder_with(path: &str, bytes: &[u8]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+        folder
+    }
+
+    #[test]
+    fn a_file_is_accepted_with_subfolder_or_without_compressed_or_not() {
+        for (path, bytes) in [
+            ("molecules/musk1.csv.gz", compressed()),
+            ("molecules/musk1.csv", &uncompressed()),
+            ("musk1.csv.gz", compressed()),
+            ("musk1.csv", &uncompressed()),
+            // What a file is, its bytes say, not its name.
+            ("musk1.csv", compressed()),
+        ] {
+            let folder = folder_with(path, bytes);
+            assert_eq!(UNSHIPPED.locate(Some(folder.path())), Located::Present(vec![folder.path().join(path)]));
+            assert_eq!(UNSHIPPED.load(Some(folder.path())).unwrap(), DataSet::Binary(musk1()), "{path}");
+            assert_eq!(UNSHIPPED.verify(Some(folder.path())).unwrap().len(), 1);
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_told_apart() {
+        let message = |folder| UNSHIPPED.load(folder).unwrap_err().to_string();
+        assert_eq!(
+            message(None),
+            "molecules: it is not shipped, and no data folder was given (option --data or variable MIL_DATA). Copy the fixture."
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let absent = folder.path().join("absent");
+        assert_eq!(
+            message(Some(&absent)),
+            format!("molecules: there is no data folder {}. Copy the fixture.", absent.display())
+        );
+        assert_eq!(
+            message(Some(folder.path())),
+            format!(
+                "molecules: the folder {} has no file of its bags; looked for molecules/musk1.csv.gz, molecules/musk1.csv, \
+                 musk1.csv.gz, musk1.csv. Copy the fixture.",
+                folder.path().display()
+            )
+        );
+        // A folder of the file's name is not the file.
+        std::fs::create_dir(folder.path().join("musk1.csv")).unwrap();
+        assert!(matches!(
+            UNSHIPPED.verify(Some(folder.path())),
+            Err(CatalogueError::Missing { missing: Missing::FileAbsent { .. }, .. })
+        ));
+    }
+
+    #[test]
+    fn a_wrong_file_is_named_with_what_is_wrong() {
+        let fault_of = |bytes: &[u8]| {
+            let folder = folder_with("musk1.csv", bytes);
+            let path = folder.path().join("musk1.csv").display().to_string();
+            let message = UNSHIPPED.load(Some(folder.path())).unwrap_err().to_string();
+            let checks = UNSHIPPED.verify(Some(folder.path())).unwrap();
+            assert_eq!(
+                checks[0].outcome.as_ref().unwrap_err().to_string(),
+                message,
+                "verifying says what loading says"
+            );
+            let fault = message.strip_prefix(&format!("molecules: {path}: ")).expect("it begins with set and file");
+            fault.strip_suffix(". Copy the fixture.").expect("it ends with how to obtain the file").to_owned()
+        };
+        let right = uncompressed();
+        assert_eq!(fault_of(&right[1..]), "holds 320709 bytes (uncompressed), expected 320710");
+        assert_eq!(fault_of(b""), "holds 0 bytes (uncompressed), expected 320710");
+        let longer = [&right[..], b"\n"].concat();
+        assert_eq!(fault_of(&longer), "holds more than 320710 bytes (uncompressed), expected just as many");
+        let mut other = right.clone();
+        other[0] = b'0';
+        let fault = fault_of(&other);
+        assert!(
+            fault.starts_with("has the SHA-256 ") && fault.ends_with(UNSHIPPED.parts[0].files[0].sha256),
+            "{fault}"
+        );
+        assert!(fault_of(&compressed()[..5000]).starts_with("cannot be read: "));
+    }
+
+    #[test]
+    fn wrong_counts_are_named() {
+        static MISCOUNTED: Entry = Entry {
+            parts: &[Part {
+                contents: Contents::Binary { n_bags: 92, n_positive: 46, n_instances: 476, n_features: 166 },
+                ..UNSHIPPED.parts[0]
+            }],
+            ..UNSHIPPED
+        };
+        let folder = folder_with("musk1.csv.gz", compressed());
+        let message = MISCOUNTED.load(Some(folder.path())).unwrap_err().to_string();
+        let fault = "holds 92 bags (47 positive), 476 instances, 166 features; \
+                     expected 92 bags (46 positive), 476 instances, 166 features";
+        assert!(message.contains(fault), "{message}");
+    }
+
+    /// A gzip file without end: a header, then one stored block of deflate after the other.
+    struct Endless {
+        block: Vec<u8>,
+        n_read: usize,
+    }
+
+    impl Endless {
+        const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+
+        fn new() -> Self {
+            let n_bytes = u16::MAX;
+            let mut block = vec![0];
+            block.extend(n_bytes.to_le_bytes());
+            block.extend((!n_bytes).to_le_bytes());
+            block.extend(vec![b'1'; usize::from(n_bytes)]);
+            Endless { block, n_read: 0 }
+        }
+    }
+
+    impl Read for &mut Endless {
+        fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+            for byte in &mut *buf {
+                *byte = match self.n_read.checked_sub(Endless::HEADER.len()) {
+                    None => Endless::HEADER[self.n_read],
+                    Some(position) => self.block[position % self.block.len()],
+                };
+                self.n_read += 1;
+            }
+            Ok(buf.len())
+        }
+    }
+
+    #[test]
+    fn a_file_without_end_is_refused() {
+        let file = &UNSHIPPED.parts[0].files[0];
+        assert!(matches!(file.verified_bytes(std::io::repeat(b'1')), Err(FileFault::TooLong { expected: 320_710 })));
+        let mut endless = Endless::new();
+        assert!(matches!(file.verified_bytes(&mut endless), Err(FileFault::TooLong { expected: 320_710 })));
+        // Stored blocks hardly add to the bytes; what is read beyond the limit is what buffers hold.
+        assert!(endless.n_read < 500_000, "{} bytes read", endless.n_read);
+    }
+
     #[test]
     fn an_unknown_name_gets_a_hint() {
         for (name, start) in [
