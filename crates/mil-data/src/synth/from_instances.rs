@@ -208,6 +208,7 @@ mod tests {
     use super::*;
     use mil_core::{ClassId, ClassNames};
     use nalgebra::DMatrix;
+    use proptest::prelude::*;
     use std::collections::BTreeSet;
 
     /// Instances of five classes in turn; each instance is its own index, so that bags tell what they hold.
@@ -282,6 +283,44 @@ mod tests {
             more.train_test(&pool(90), "4").unwrap_err(),
             SynthError::PoolTooSmall { label: Label::Negative, needed: 77, available: 72 }
         );
+    }
+
+    proptest! {
+        #[test]
+        fn bags_are_disjoint_or_the_shortage_is_named(
+            n_instances in 1..120_usize,
+            counts in [0..5_usize, 0..5, 0..5, 0..5],
+            (bag_size, positives_per_bag) in (1..6_usize).prop_flat_map(|size| (Just(size), 1..=size)),
+            seed: u64,
+        ) {
+            let [n_positive, n_negative, n_test_positive, n_test_negative] = counts.map(|n| n + 1);
+            let params = FromInstancesParams {
+                n_positive, n_negative, n_test_positive, n_test_negative, bag_size, positives_per_bag, seed,
+            };
+            let n_bags = n_positive + n_negative + n_test_positive + n_test_negative;
+            let (m_plus, n_ones) = (n_positive + n_test_positive, n_instances.div_ceil(5));
+            let needed_ones = m_plus * positives_per_bag;
+            let needed_others = n_bags * bag_size - needed_ones;
+            match params.train_test(&pool(n_instances), "0") {
+                Ok(both) => {
+                    prop_assert!(needed_ones <= n_ones && needed_others <= n_instances - n_ones);
+                    let held: Vec<usize> = held_by(&both.train).into_iter().chain(held_by(&both.test)).collect();
+                    prop_assert_eq!(held.len(), n_bags * bag_size);
+                    prop_assert_eq!(held.iter().collect::<BTreeSet<_>>().len(), held.len());
+                    promises::standard_assumption_holds(&both.train);
+                    promises::standard_assumption_holds(&both.test);
+                }
+                Err(SynthError::PoolTooSmall { label: Label::Positive, needed, available }) => {
+                    prop_assert_eq!((needed, available), (needed_ones, n_ones));
+                    prop_assert!(needed > available);
+                }
+                Err(SynthError::PoolTooSmall { label: Label::Negative, needed, available }) => {
+                    prop_assert_eq!((needed, available), (needed_others, n_instances - n_ones));
+                    prop_assert!(needed > available);
+                }
+                Err(other) => prop_assert!(false, "{other}"),
+            }
+        }
     }
 
     #[test]

@@ -132,15 +132,19 @@ mod promises {
 
     /// Holds `generate(seed, n_positive, n_negative)` to what the module's documentation says.
     pub(super) fn check(generate: impl Fn(u64, usize, usize) -> BagSet<Label> + Sync) {
-        let set = generate(3, 12, 9);
-        counts_are_as_asked(&set, 12, 9);
-        counts_are_as_asked(&generate(3, 4, 0), 4, 0);
-        counts_are_as_asked(&generate(3, 0, 4), 0, 4);
-        assert_eq!(generate(3, 12, 9), set, "same seed, same set");
-        assert_ne!(generate(4, 12, 9).instances(), set.instances(), "another seed, another set");
-        bags_do_not_depend_on_how_many_there_are(&set, &generate(3, 15, 20));
-        kinds_alternate(&set);
-        threads_do_not_matter(&generate, &set);
+        for seed in [0, 3, u64::MAX - 1] {
+            let set = generate(seed, 12, 9);
+            counts_are_as_asked(&set, 12, 9);
+            counts_are_as_asked(&generate(seed, 4, 0), 4, 0);
+            counts_are_as_asked(&generate(seed, 0, 4), 0, 4);
+            assert_eq!(generate(seed, 12, 9), set, "same seed, same set");
+            assert_ne!(generate(seed + 1, 12, 9).instances(), set.instances(), "another seed, another set");
+            for (n_positive, n_negative) in [(15, 20), (12, 40), (40, 9)] {
+                bags_do_not_depend_on_how_many_there_are(&set, &generate(seed, n_positive, n_negative));
+            }
+            kinds_alternate(&set);
+            threads_do_not_matter(|| generate(seed, 12, 9), &set);
+        }
     }
 
     fn counts_are_as_asked(set: &BagSet<Label>, n_positive: usize, n_negative: usize) {
@@ -160,12 +164,9 @@ mod promises {
         assert_eq!(set.labels()[..4], head);
     }
 
-    fn threads_do_not_matter(
-        generate: &(impl Fn(u64, usize, usize) -> BagSet<Label> + Sync),
-        expected: &BagSet<Label>,
-    ) {
+    fn threads_do_not_matter(generate: impl Fn() -> BagSet<Label> + Sync, expected: &BagSet<Label>) {
         let sets: Vec<_> = std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..4).map(|_| scope.spawn(|| generate(3, 12, 9))).collect();
+            let workers: Vec<_> = (0..4).map(|_| scope.spawn(&generate)).collect();
             workers.into_iter().map(|worker| worker.join().expect("no generator panics")).collect()
         });
         assert!(sets.iter().all(|set| set == expected));

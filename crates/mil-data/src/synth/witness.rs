@@ -98,6 +98,7 @@ fn n_witnesses(witness_rate: f64, n_instances: usize, u: f64) -> usize {
 mod tests {
     use super::super::promises;
     use super::*;
+    use proptest::prelude::*;
 
     fn generate(seed: u64, n_positive: usize, n_negative: usize) -> BagSet<Label> {
         WitnessParams { n_positive, n_negative, seed, ..Default::default() }.generate().unwrap()
@@ -110,6 +111,30 @@ mod tests {
             promises::standard_assumption_holds(
                 &WitnessParams { witness_rate, ..Default::default() }.generate().unwrap(),
             );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_admissible_setting_gives_what_it_says(
+            n_features in 1..6_usize,
+            (min_bag_size, max_bag_size) in (1..10_usize).prop_flat_map(|min| (Just(min), min..20)),
+            witness_rate in prop_oneof![Just(f64::MIN_POSITIVE), Just(1.0), 0.01..1.0],
+            seed: u64,
+        ) {
+            let params = WitnessParams {
+                n_positive: 7, n_negative: 5, n_features, min_bag_size, max_bag_size, witness_rate, seed, ..Default::default()
+            };
+            let bags = params.generate().unwrap();
+            promises::standard_assumption_holds(&bags);
+            prop_assert_eq!((bags.class_counts(), bags.n_features()), (vec![5, 7], n_features));
+            prop_assert!(bags.bags().all(|bag| (min_bag_size..=max_bag_size).contains(&bag.n_instances())));
+            for (bag_idx, bag) in bags.bags().enumerate().filter(|(idx, _)| bags.labels()[*idx] == Label::Positive) {
+                let labels = &bags.instance_labels().unwrap()[bags.columns_of(bag_idx)];
+                let n_witnesses = labels.iter().filter(|label| **label == Label::Positive).count() as f64;
+                let meant = (witness_rate * bag.n_instances() as f64).max(1.0);
+                prop_assert!((n_witnesses - meant).abs() <= 1.0, "{} for {}", n_witnesses, meant);
+            }
         }
     }
 
