@@ -142,6 +142,7 @@ mod promises {
             for (n_positive, n_negative) in [(15, 20), (12, 40), (40, 9)] {
                 bags_do_not_depend_on_how_many_there_are(&set, &generate(seed, n_positive, n_negative));
             }
+            no_two_bags_are_equal(&set);
             kinds_alternate(&set);
             threads_do_not_matter(|| generate(seed, 12, 9), &set);
         }
@@ -156,6 +157,15 @@ mod promises {
             let same =
                 many.bags().find(|other| other.name() == bag.name()).expect("a larger set has the bags of a smaller");
             assert_eq!(bag, same);
+        }
+    }
+
+    fn no_two_bags_are_equal(set: &BagSet<Label>) {
+        for (bag_idx, bag) in set.bags().enumerate() {
+            assert!(
+                set.bags().take(bag_idx).all(|other| other.matrix() != bag.matrix()),
+                "bag {bag_idx} is a repetition"
+            );
         }
     }
 
