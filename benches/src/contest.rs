@@ -48,7 +48,8 @@ impl Peer {
     pub(crate) fn give(&self, name: &str, values: &[f64]) -> Result<PathBuf, String> {
         let path = self.folder.join(name);
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        atomic_file::write(&path, |out| out.write_all(&bytes)).map_err(|error| format!("{}: {error}", path.display()))?;
+        atomic_file::write(&path, |out| out.write_all(&bytes))
+            .map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(path)
     }
 
@@ -143,5 +144,6 @@ pub(crate) fn write_json(path: &Path, outcomes: &[Outcome]) -> Result<(), String
 
 /// Writes a text file, whole or not at all.
 pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), String> {
-    atomic_file::write(path, |out| out.write_all(text.as_bytes())).map_err(|error| format!("{}: {error}", path.display()))
+    atomic_file::write(path, |out| out.write_all(text.as_bytes()))
+        .map_err(|error| format!("{}: {error}", path.display()))
 }

@@ -19,7 +19,8 @@ pub(crate) fn run(peer: &Peer) -> Result<Vec<Outcome>, String> {
     };
     let file = peer.give("musk2.f64", instances.as_slice())?;
     let args = [file.display().to_string(), bags.n_features().to_string(), GAMMA.to_string()];
-    let single = pool(1)?.install(|| alternate(name("one thread"), ours, total, peer, include_str!("../peers/gram.py"), &args))?;
+    let single = pool(1)?
+        .install(|| alternate(name("one thread"), ours, total, peer, include_str!("../peers/gram.py"), &args))?;
     let double = pool(2)?.install(|| alone(name("two threads"), ours));
     Ok(vec![single, double])
 }

@@ -20,7 +20,7 @@ cargo xtask COMMAND
   tidy                    the checks on the source tree that no compiler makes
   data [list|verify|fetch NAME] [--data DIR]
                           which data sets are known, present and sound; obtain what can be obtained
-  reproduce [ARGS...]     recompute the tables; `reproduce --quick` takes seconds, `reproduce --help` tells more
+  reproduce [ARGS...]     recompute the tables; `reproduce --help` tells more
   bench [NAME...]         benchmarks side by side with the peers (Python is used where present)
 ";
 
@@ -73,7 +73,6 @@ fn bench(names: &[String]) -> Result<(), Failure> {
 
 /// `cargo run` of a package, in the folder the user is in, so that the paths he gives mean what he means.
 fn run_in_release<'a>(cargo: &'a mut Command, package: &str) -> &'a mut Command {
-    eprintln!("xtask: building {package} in release mode (the first time takes a few minutes)");
-    cargo.args(["run", "--quiet", "--release", "--package", package, "--manifest-path"]);
+    cargo.args(["run", "--release", "--package", package, "--manifest-path"]);
     cargo.arg(process::root().join("Cargo.toml")).arg("--")
 }

@@ -1,11 +1,14 @@
 //! temp
-use std::time::Instant;
 use nalgebra::DMatrix;
+use std::time::Instant;
 fn main() {
     let text = std::fs::read_to_string("/tmp/musk2.csv").unwrap();
     let mut v: Vec<f64> = Vec::new();
-    for l in text.lines() { v.extend(l.split(',').skip(2).map(|s| s.trim().parse::<f64>().unwrap())); }
-    let d = 166; let n = v.len() / d;
+    for l in text.lines() {
+        v.extend(l.split(',').skip(2).map(|s| s.trim().parse::<f64>().unwrap()));
+    }
+    let d = 166;
+    let n = v.len() / d;
     let x = DMatrix::from_vec(d, n, v);
     let k = mil_kernels::Kernel::Gaussian { gamma: 1e-6 };
     for threads in [1, 2] {

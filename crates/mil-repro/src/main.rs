@@ -35,7 +35,7 @@ enum Command {
 struct Reproduce {
     /// Rows to compute, by name; all when none is given
     rows: Vec<String>,
-    /// Two repetitions instead of ten
+    /// Five repetitions instead of ten
     #[arg(long)]
     quick: bool,
     /// Folder with the data sets that cannot be shipped
@@ -113,7 +113,7 @@ fn reproduce(options: &Reproduce) -> Result<(), Box<dyn Error>> {
     if let Some(jobs) = options.jobs {
         rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build_global()?;
     }
-    let n_repeats = if options.quick { 2 } else { 10 };
+    let n_repeats = if options.quick { 5 } else { 10 };
     let protocol = Protocol { n_folds: 10, n_repeats, seed: options.seed, quick: options.quick };
     let results = run::run(&chosen, &rows::DATA, &protocol, Some(&options.data), &run::Progress::to_stderr())?;
     report::write(&options.out, &results)?;

@@ -133,11 +133,7 @@ fn draw_mark(svg: &mut String, axis: &Axis, mark: &Mark, top: f64) {
             let _ = write!(svg, "<circle class=\"ours\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\"/>");
         }
         _ => {
-            let _ = write!(
-                svg,
-                "<path class=\"published\" d=\"M{x:.1} {:.1}l4.5 4.5l-4.5 4.5l-4.5 -4.5z\"/>",
-                y - 4.5
-            );
+            let _ = write!(svg, "<path class=\"published\" d=\"M{x:.1} {:.1}l4.5 4.5l-4.5 4.5l-4.5 -4.5z\"/>", y - 4.5);
         }
     }
 }

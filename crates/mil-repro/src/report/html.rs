@@ -68,7 +68,11 @@ fn accuracy_table(results: &Results) -> String {
         let _ = write!(table, "<tr class=\"quiet\"><th>published: {}, {}</th>", escape(row.method), escape(row.source));
         for data in &results.data {
             let found = row.accuracies.iter().find(|(name, _)| *name == data.name);
-            let _ = write!(table, "<td class=\"number\">{}</td>", found.map_or(String::new(), |(_, value)| value.to_string()));
+            let _ = write!(
+                table,
+                "<td class=\"number\">{}</td>",
+                found.map_or(String::new(), |(_, value)| value.to_string())
+            );
         }
         table.push_str("</tr>");
     }

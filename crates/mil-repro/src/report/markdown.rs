@@ -41,9 +41,10 @@ fn accuracy_table(results: &Results) -> String {
         let cells = row.cells.iter().map(cell_text);
         line(&mut table, &std::iter::once(row.method.clone()).chain(cells).collect::<Vec<_>>());
     }
-    let larger = results.data.iter().map(|data| {
-        larger_class(&data.state).map_or("no data".to_owned(), |share| format!("{:.1}", 100.0 * share))
-    });
+    let larger = results
+        .data
+        .iter()
+        .map(|data| larger_class(&data.state).map_or("no data".to_owned(), |share| format!("{:.1}", 100.0 * share)));
     line(&mut table, &std::iter::once("*always the larger class*".to_owned()).chain(larger).collect::<Vec<_>>());
     for row in rows::published() {
         let printed = results.data.iter().map(|data| {
@@ -57,7 +58,8 @@ fn accuracy_table(results: &Results) -> String {
 }
 
 fn data_table(results: &Results) -> String {
-    let mut table = String::from("| data set | what it is | bags (positive) | instances | features |\n|---|---|---:|---:|---:|\n");
+    let mut table =
+        String::from("| data set | what it is | bags (positive) | instances | features |\n|---|---|---:|---:|---:|\n");
     for data in &results.data {
         let counts = match &data.state {
             DataState::Present { n_bags, n_positive, n_instances, n_features } => {

@@ -59,7 +59,7 @@ fn protocol_text(results: &Results) -> String {
         protocol.n_repeats,
         protocol.n_folds,
         protocol.seed,
-        if protocol.quick { "; a quick run, so the interval is wide" } else { "" }
+        if protocol.quick { "; a quick run" } else { "" }
     )
 }
 
@@ -82,7 +82,9 @@ fn percent(estimate: Estimate) -> String {
 /// Share of the larger class, where the data are there: what always saying the same would reach.
 fn larger_class(state: &DataState) -> Option<f64> {
     match *state {
-        DataState::Present { n_bags, n_positive, .. } => Some(n_positive.max(n_bags - n_positive) as f64 / n_bags as f64),
+        DataState::Present { n_bags, n_positive, .. } => {
+            Some(n_positive.max(n_bags - n_positive) as f64 / n_bags as f64)
+        }
         DataState::Absent { .. } => None,
     }
 }
