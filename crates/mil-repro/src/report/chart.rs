@@ -10,7 +10,7 @@ use super::{larger_class, percent, published_for};
 /// Width of the drawing in its own units; the page scales it.
 const WIDTH: f64 = 400.0;
 /// Room left and right of the axis for half a label.
-const MARGIN: f64 = 14.0;
+const MARGIN: f64 = 18.0;
 const ROW_HEIGHT: f64 = 30.0;
 const AXIS_HEIGHT: f64 = 34.0;
 
@@ -56,7 +56,7 @@ fn marks(results: &Results, data_idx: usize) -> Vec<Mark> {
         _ => None,
     });
     let published = published_for(&results.data[data_idx].name).into_iter().map(|(method, source, accuracy)| Mark {
-        name: format!("{method}, {source}"),
+        name: format!("{method}: {source}"),
         class: "published",
         text: format!("{:.0}", 100.0 * accuracy),
         mean: accuracy,

@@ -65,7 +65,7 @@ fn accuracy_table(results: &Results) -> String {
     }
     table.push_str("</tr>");
     for row in rows::published() {
-        let _ = write!(table, "<tr class=\"quiet\"><th>published: {}, {}</th>", escape(row.method), escape(row.source));
+        let _ = write!(table, "<tr class=\"quiet\"><th>{}: {}</th>", escape(row.method), escape(row.source));
         for data in &results.data {
             let found = row.accuracies.iter().find(|(name, _)| *name == data.name);
             let _ = write!(

@@ -51,7 +51,7 @@ fn accuracy_table(results: &Results) -> String {
             let found = row.accuracies.iter().find(|(name, _)| *name == data.name);
             found.map_or(String::new(), |(_, accuracy)| format!("{accuracy}"))
         });
-        let method = format!("*published:* {} ({})", row.method, row.source);
+        let method = format!("*{}: {}*", row.method, row.source);
         line(&mut table, &std::iter::once(method).chain(printed).collect::<Vec<_>>());
     }
     table

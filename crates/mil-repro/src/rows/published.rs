@@ -6,12 +6,12 @@ const MIFORESTS_TABLE_1: &str = "MIForests, Table 1";
 
 pub(super) const ROWS: [Published; 3] = [
     Published {
-        method: "RandomForest (single instances)",
+        method: "RandomForest on single instances",
         source: MIFORESTS_TABLE_1,
         accuracies: &[("musk1", 85.0), ("musk2", 78.0), ("elephant", 74.0), ("fox", 60.0), ("tiger", 77.0)],
     },
     Published {
-        method: "SIL-SVM (single instances)",
+        method: "SIL-SVM on single instances",
         source: MIFORESTS_TABLE_1,
         accuracies: &[("musk1", 88.0), ("musk2", 87.0), ("elephant", 85.0), ("fox", 53.0), ("tiger", 77.0)],
     },
