@@ -64,7 +64,7 @@ pub use error::{BagError, FitError, ScoreError};
 pub use label::{BagLabel, ClassId, ClassNames, Label, Target};
 pub use learner::{BagModel, Learner, OnlineLearner, argmax, finite_score, witness_of};
 pub use nearest_centroid::{NearestCentroid, NearestCentroidModel};
-pub use params::{Checked, ParamError, ParamField, ParamRange, ParamSpec, Params};
+pub use params::{Checked, ParamError, ParamField, ParamRange, ParamSpec, Params, nearest_name};
 pub use random::{Rng, stream};
 pub use rule::BagRule;
 pub use scale::{Scaled, ScaledModel, Scaler, Scaling};

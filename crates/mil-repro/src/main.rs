@@ -106,7 +106,9 @@ fn reproduce(options: &Reproduce) -> Result<(), Box<dyn Error>> {
     if !options.rows.is_empty() {
         let known: Vec<&str> = chosen.iter().map(|row| row.id).collect();
         if let Some(unknown) = options.rows.iter().find(|name| !known.contains(&name.as_str())) {
-            return Err(format!("there is no row {unknown:?}; known: {}", known.join(", ")).into());
+            let hint =
+                mil_core::nearest_name(unknown, &known).map_or(String::new(), |near| format!("did you mean {near}? "));
+            return Err(format!("there is no row {unknown:?}; {hint}known: {}", known.join(", ")).into());
         }
         chosen.retain(|row| options.rows.iter().any(|name| name == row.id));
     }
