@@ -57,7 +57,7 @@ pub mod metrics;
 pub mod model_file;
 pub mod stats;
 
-pub use bag::{Bag, BagSet, BagSetBuilder};
+pub use bag::{Bag, BagSet, BagSetBuilder, BagSetParts};
 pub use calibrate::{Calibrated, CalibratedModel, OutOfBag, OutOfBagScores, OutOfFold, ScoreSource, best_threshold};
 pub use cross_validation::{CrossValidation, CvReport, Event, Observer, Stage};
 pub use error::{BagError, FitError, ScoreError};
