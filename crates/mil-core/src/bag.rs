@@ -1,8 +1,9 @@
 //! Bags of instances: the one representation of data that every learner receives.
 //!
 //! A [`BagSet`] keeps all instances in one matrix of features × instances. The matrix is column-major, hence one instance is one
-//! contiguous column and one bag one contiguous block of columns; a [`Bag`] is a view of such a block. A set is built through
-//! [`BagSetBuilder`], which checks it once, and does not change afterwards: whoever receives a `BagSet` trusts it.
+//! contiguous column and one bag one contiguous block of columns; a [`Bag`] is a view of such a block. A set is built by
+//! [`BagSet::from_parts`], mostly through [`BagSetBuilder`], is checked once there, and does not change afterwards: whoever receives a
+//! `BagSet` trusts it.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -29,7 +30,65 @@ pub struct BagSet<Y> {
     class_names: ClassNames,
 }
 
+/// Everything a bag set is made of, for callers who have the whole matrix already, as a reader of files does.
+#[derive(Debug, Clone)]
+pub struct BagSetParts<Y> {
+    /// Dimension of the instances.
+    pub n_features: usize,
+    /// Instance after instance, bag after bag.
+    pub values: Vec<f64>,
+    /// Bag `i` owns the instances `offsets[i]..offsets[i + 1]`; the first offset is 0, the last the number of instances.
+    pub offsets: Vec<usize>,
+    /// One name per bag, each unique.
+    pub names: Vec<String>,
+    /// One label per bag.
+    pub labels: Vec<Y>,
+    /// One label per instance, or none at all.
+    pub instance_labels: Option<Vec<Y>>,
+    /// One name per feature, each unique; the default names `f1`, `f2`, … count as none.
+    pub feature_names: Option<Vec<String>>,
+    /// The classes that the labels are of.
+    pub class_names: ClassNames,
+}
+
 impl<Y: BagLabel> BagSet<Y> {
+    /// Checks the parts and takes them over; the values are not copied.
+    ///
+    /// # Errors
+    /// The first thing that does not hold.
+    pub fn from_parts(parts: BagSetParts<Y>) -> Result<BagSet<Y>, BagError> {
+        let BagSetParts { n_features, values, offsets, names, labels, class_names, .. } = parts;
+        check_bags(&names, &offsets)?;
+        require_count("bag labels", labels.len(), names.len())?;
+        check_classes(labels.iter().enumerate(), &class_names)?;
+        let n_instances = *offsets.last().expect("checked with the bags");
+        if n_features == 0 {
+            return Err(BagError::NoFeatures { bag_idx: 0, name: names[0].clone(), instance_idx: 0 });
+        }
+        require_count("values", values.len(), n_features.saturating_mul(n_instances))?;
+        let feature_names = parts.feature_names.filter(|names| !are_default_names(names, n_features));
+        if let Some(names) = &feature_names {
+            check_feature_names(names, n_features)?;
+        }
+        if let Some(labels) = &parts.instance_labels {
+            require_count("instance labels", labels.len(), n_instances)?;
+            let by_bag = offsets.windows(2).enumerate();
+            let labels_of = |ends: &[usize]| labels[ends[0]..ends[1]].iter();
+            check_classes(by_bag.flat_map(|(bag_idx, ends)| labels_of(ends).map(move |y| (bag_idx, y))), &class_names)?;
+        }
+        let set = BagSet {
+            instances: DMatrix::from_vec(n_features, n_instances, values),
+            offsets,
+            names,
+            labels,
+            instance_labels: parts.instance_labels,
+            feature_names: feature_names.map(Into::into),
+            class_names,
+        };
+        set.check_finite()?;
+        Ok(set)
+    }
+
     /// An empty builder for labels whose classes the type itself names: [`Label`] and `()`.
     #[must_use]
     pub fn builder() -> BagSetBuilder<Y> {
@@ -180,10 +239,12 @@ impl<Y: BagLabel> BagSet<Y> {
     pub fn map_instances(mut self, mut map: impl FnMut(&mut [f64])) -> Result<BagSet<Y>, BagError> {
         let n_features = self.n_features();
         self.instances.as_mut_slice().chunks_exact_mut(n_features).for_each(&mut map);
-        for bag_idx in 0..self.n_bags() {
-            self.bag(bag_idx).check_finite(bag_idx)?;
-        }
+        self.check_finite()?;
         Ok(self)
+    }
+
+    fn check_finite(&self) -> Result<(), BagError> {
+        self.bags().enumerate().try_for_each(|(bag_idx, bag)| bag.check_finite(bag_idx))
     }
 
     /// The same bags without labels of instances.
@@ -329,7 +390,7 @@ impl<'a> Bag<'a> {
     }
 
     /// The instances in order.
-    pub fn instances(&self) -> impl ExactSizeIterator<Item = &'a [f64]> + Clone + use<'a> {
+    pub fn instances(&self) -> impl DoubleEndedIterator<Item = &'a [f64]> + ExactSizeIterator + Clone + use<'a> {
         self.values.chunks_exact(self.n_features)
     }
 
@@ -481,27 +542,17 @@ impl<Y: BagLabel> BagSetBuilder<Y> {
     /// If there is no bag, one is empty, two share a name, or labels and names do not fit the instances.
     pub fn build(self) -> Result<BagSet<Y>, BagError> {
         let n_instances = self.n_instances();
-        let n_features = self.n_features.unwrap_or(0);
         let mut offsets = self.offsets;
         offsets.push(n_instances);
-        check_bags(&self.names, &offsets)?;
-        let class_names = self.class_names.unwrap_or_else(|| ClassNames::new::<String>([]));
-        check_classes(self.labels.iter().enumerate(), &class_names)?;
-        let feature_names = self.feature_names.filter(|names| !are_default_names(names));
-        if let Some(names) = &feature_names {
-            check_feature_names(names, n_features)?;
-        }
-        if !self.instance_labels.is_empty() {
-            check_instance_labels(&self.instance_labels, &offsets, &class_names)?;
-        }
-        Ok(BagSet {
-            instances: DMatrix::from_vec(n_features, n_instances, self.values),
+        BagSet::from_parts(BagSetParts {
+            n_features: self.n_features.unwrap_or(0),
+            values: self.values,
             offsets,
             names: self.names,
             labels: self.labels,
             instance_labels: (!self.instance_labels.is_empty()).then_some(self.instance_labels),
-            feature_names: feature_names.map(Into::into),
-            class_names,
+            feature_names: self.feature_names,
+            class_names: self.class_names.unwrap_or_else(|| ClassNames::new::<String>([])),
         })
     }
 
@@ -514,6 +565,10 @@ fn check_bags(names: &[String], offsets: &[usize]) -> Result<(), BagError> {
     if names.is_empty() {
         return Err(BagError::NoBags);
     }
+    require_count("bag offsets", offsets.len(), names.len() + 1)?;
+    if offsets[0] != 0 || !offsets.is_sorted() {
+        return Err(BagError::Offsets);
+    }
     let mut first_of: HashMap<&str, usize> = HashMap::with_capacity(names.len());
     for (bag_idx, name) in names.iter().enumerate() {
         if offsets[bag_idx] == offsets[bag_idx + 1] {
@@ -524,22 +579,6 @@ fn check_bags(names: &[String], offsets: &[usize]) -> Result<(), BagError> {
         }
     }
     Ok(())
-}
-
-fn check_instance_labels<Y: BagLabel>(
-    labels: &[Y],
-    offsets: &[usize],
-    class_names: &ClassNames,
-) -> Result<(), BagError> {
-    let expected = *offsets.last().expect("offsets end with the number of instances");
-    if labels.len() != expected {
-        return Err(BagError::InstanceLabelCount { found: labels.len(), expected });
-    }
-    let by_bag = offsets.windows(2).enumerate();
-    check_classes(
-        by_bag.flat_map(|(bag_idx, ends)| labels[ends[0]..ends[1]].iter().map(move |y| (bag_idx, y))),
-        class_names,
-    )
 }
 
 fn check_classes<'a, Y: BagLabel>(
@@ -558,6 +597,10 @@ fn check_classes<'a, Y: BagLabel>(
     }
 }
 
+fn require_count(what: &'static str, found: usize, expected: usize) -> Result<(), BagError> {
+    if found == expected { Ok(()) } else { Err(BagError::Count { what, found, expected }) }
+}
+
 fn check_feature_names(names: &[String], n_features: usize) -> Result<(), BagError> {
     let mut distinct: Vec<&String> = names.iter().collect();
     distinct.sort();
@@ -572,8 +615,9 @@ fn default_feature_name(feature_idx: usize) -> String {
     format!("f{}", feature_idx + 1)
 }
 
-fn are_default_names(names: &[String]) -> bool {
-    names.iter().enumerate().all(|(feature_idx, name)| *name == default_feature_name(feature_idx))
+fn are_default_names(names: &[String], n_features: usize) -> bool {
+    names.len() == n_features
+        && names.iter().enumerate().all(|(feature_idx, name)| *name == default_feature_name(feature_idx))
 }
 
 #[cfg(test)]
@@ -632,7 +676,40 @@ mod tests {
         let mut builder = BagSet::builder();
         builder.open_bag("a", Label::Positive);
         builder.labelled_instance(&[1.0], Label::Positive).unwrap().instance(&[2.0]).unwrap();
-        assert_eq!(builder.build().unwrap_err(), BagError::InstanceLabelCount { found: 1, expected: 2 });
+        assert_eq!(builder.build().unwrap_err(), BagError::Count { what: "instance labels", found: 1, expected: 2 });
+    }
+
+    #[test]
+    fn parts_that_do_not_fit_are_refused() {
+        let parts = || BagSetParts {
+            n_features: 2,
+            values: vec![1.0, 2.0, 3.0, 4.0],
+            offsets: vec![0, 1, 2],
+            names: vec!["a".to_owned(), "b".to_owned()],
+            labels: vec![Label::Positive, Label::Negative],
+            instance_labels: None,
+            feature_names: None,
+            class_names: Label::fixed_class_names().unwrap(),
+        };
+        assert_eq!(BagSet::from_parts(parts()).unwrap().bag(1).instance(0), [3.0, 4.0]);
+        let broken = |change: fn(&mut BagSetParts<Label>)| {
+            let mut parts = parts();
+            change(&mut parts);
+            BagSet::from_parts(parts).unwrap_err()
+        };
+        let count = |what, found, expected| BagError::Count { what, found, expected };
+        assert_eq!(broken(|p| drop(p.values.pop())), count("values", 3, 4));
+        assert_eq!(broken(|p| drop(p.labels.pop())), count("bag labels", 1, 2));
+        assert_eq!(broken(|p| drop(p.offsets.pop())), count("bag offsets", 2, 3));
+        assert_eq!(broken(|p| p.offsets = vec![0, 3, 2]), BagError::Offsets);
+        assert_eq!(broken(|p| p.offsets = vec![1, 1, 2]), BagError::Offsets);
+        assert!(matches!(broken(|p| p.offsets = vec![0, 2, 2]), BagError::EmptyBag { bag_idx: 1, .. }));
+        assert!(matches!(
+            broken(|p| p.values[3] = f64::INFINITY),
+            BagError::NotFinite { bag_idx: 1, feature_idx: 1, .. }
+        ));
+        assert!(matches!(broken(|p| p.n_features = 0), BagError::NoFeatures { .. }));
+        assert_eq!(broken(|p| p.instance_labels = Some(vec![])), count("instance labels", 0, 2));
     }
 
     #[test]

@@ -72,14 +72,19 @@ pub enum BagError {
     /// An instance came before any bag was opened.
     #[error("an instance was added before any bag; open a bag first")]
     InstanceBeforeBag,
-    /// The instance labels are not one per instance.
-    #[error("{found} instance labels for {expected} instances; give one to each or to none")]
-    InstanceLabelCount {
-        /// Labels given.
+    /// There are too many or too few of something.
+    #[error("{found} {what}, expected {expected}")]
+    Count {
+        /// What was counted.
+        what: &'static str,
+        /// How many there are.
         found: usize,
-        /// Instances in the set.
+        /// How many there should be.
         expected: usize,
     },
+    /// The offsets of the bags do not start at 0, or fall.
+    #[error("the offsets of the bags must start at 0 and never fall")]
+    Offsets,
     /// The feature names are not one per feature, or not unique.
     #[error("feature names: {found} distinct ones for {expected} features")]
     FeatureNames {
@@ -135,6 +140,16 @@ pub enum FitError {
         quantity: &'static str,
         /// What came out.
         value: f64,
+    },
+    /// A fold of a cross-validation failed.
+    #[error("repeat {repeat_idx}, fold {fold_idx}: {source}")]
+    Fold {
+        /// Which repetition, from 0.
+        repeat_idx: usize,
+        /// Which fold of it, from 0.
+        fold_idx: usize,
+        /// Why.
+        source: Box<FitError>,
     },
     /// A failure that only one learner knows, with its own error inside.
     #[error("{learner}: {source}")]

@@ -1,11 +1,8 @@
 //! The contracts between data, learners and models.
 //!
-//! A learner is a plain value that holds parameters; [`Learner::fit`] turns a bag set into a model. A model always scores whole
-//! bags ([`BagModel`]); what not every model can give is a trait of its own ([`InstanceModel`]), so that a set-kernel machine,
-//! which has no instance scores, does not have to invent any.
-//!
-//! In two classes the sign of a score decides: a bag is positive iff its score is at least 0. A model whose natural output is a
-//! probability subtracts its threshold.
+//! A learner is a plain value that holds parameters; [`Learner::fit`] turns a bag set into a model, and a model scores bags
+//! ([`BagModel`]). In two classes the sign of a score decides: a bag is positive iff its score is at least 0. A model whose natural
+//! output is a probability subtracts its threshold.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -37,6 +34,16 @@ pub trait BagModel<Y: Target = Label>: Send + Sync {
     /// If the bag has another dimension than the training bags, or the score is not finite.
     fn score(&self, bag: Bag<'_>) -> Result<Y::Score, ScoreError>;
 
+    /// One score per instance, in the scale of [`score`](Self::score); `None` where the model knows whole bags only, as a set-kernel
+    /// machine does.
+    ///
+    /// # Errors
+    /// As for [`score`](Self::score).
+    fn instance_scores(&self, bag: Bag<'_>) -> Result<Option<Vec<Y::Score>>, ScoreError> {
+        bag.require_features(self.n_features())?;
+        Ok(None)
+    }
+
     /// Predicted label of a bag.
     ///
     /// # Errors
@@ -45,27 +52,24 @@ pub trait BagModel<Y: Target = Label>: Send + Sync {
         self.score(bag).map(|score| Y::decide(&score))
     }
 
-    /// This model's view of single instances, if it has one.
-    fn as_instance_model(&self) -> Option<&dyn InstanceModel<Y>> {
-        None
+    /// The scores of all bags of a set, in order.
+    ///
+    /// # Errors
+    /// As for [`score`](Self::score), at the first bag that fails.
+    fn scores<Z: BagLabel>(&self, bags: &BagSet<Z>) -> Result<Vec<Y::Score>, ScoreError>
+    where
+        Self: Sized,
+    {
+        bags.bags().map(|bag| self.score(bag)).collect()
     }
 }
 
-/// A model that scores single instances too.
-pub trait InstanceModel<Y: Target = Label>: BagModel<Y> {
-    /// One score per instance, in the scale of [`BagModel::score`].
-    ///
-    /// # Errors
-    /// As for [`BagModel::score`].
-    fn instance_scores(&self, bag: Bag<'_>) -> Result<Vec<Y::Score>, ScoreError>;
-}
-
-/// The instance that speaks for its bag, $\arg\max_{x \in B} f(x)$, the first on ties.
+/// The instance that speaks for its bag, $\arg\max_{x \in B} f(x)$, the first on ties; `None` where there are no instance scores.
 ///
 /// # Errors
 /// As for [`BagModel::score`].
-pub fn witness_of<M: InstanceModel<Label> + ?Sized>(model: &M, bag: Bag<'_>) -> Result<usize, ScoreError> {
-    model.instance_scores(bag).map(|scores| argmax(&scores))
+pub fn witness_of<M: BagModel + ?Sized>(model: &M, bag: Bag<'_>) -> Result<Option<usize>, ScoreError> {
+    Ok(model.instance_scores(bag)?.map(|scores| argmax(&scores)))
 }
 
 /// A model that learns bag by bag. Its whole state is serialisable, so that a stream can stop and go on elsewhere.
@@ -81,7 +85,8 @@ pub trait OnlineLearner<Y: Target = Label>: BagModel<Y> + Serialize + Deserializ
 ///
 /// # Panics
 /// If there is no value.
-pub(crate) fn argmax(values: &[f64]) -> usize {
+#[must_use]
+pub fn argmax(values: &[f64]) -> usize {
     assert!(!values.is_empty(), "the largest of nothing");
     let mut best = 0;
     for (idx, value) in values.iter().enumerate() {
@@ -90,4 +95,12 @@ pub(crate) fn argmax(values: &[f64]) -> usize {
         }
     }
     best
+}
+
+/// The score itself, if it is finite.
+///
+/// # Errors
+/// [`ScoreError::Overflow`].
+pub fn finite_score(bag: Bag<'_>, value: f64) -> Result<f64, ScoreError> {
+    if value.is_finite() { Ok(value) } else { Err(ScoreError::Overflow { name: bag.name().to_owned(), value }) }
 }

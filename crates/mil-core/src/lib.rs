@@ -6,7 +6,7 @@
 //!
 //! 1. [`BagSet`], the validated and immutable data, and [`Bag`], a view of one bag;
 //! 2. [`Label`] for two classes, [`ClassId`] for many, `()` for none;
-//! 3. [`Learner`], [`BagModel`], [`InstanceModel`] and [`OnlineLearner`], the contracts, and [`params!`](crate::params!), which states a
+//! 3. [`Learner`], [`BagModel`] and [`OnlineLearner`], the contracts, and [`params!`](crate::params!), which states a
 //!    learner's parameters once for code, documentation, command line and grid search;
 //! 4. [`Scaled`] and [`Calibrated`], wrappers that turn one learner into another, and [`BagRule`], which pools instance
 //!    scores into the score of the bag;
@@ -16,22 +16,56 @@
 //!
 //! Data flow in one direction: bags, scaler fitted on the training bags, learner, model, scores, metrics.
 //!
+//! ```
+//! use mil_core::{BagSet, CrossValidation, Label, Learner, BagModel, NearestCentroid};
+//!
+//! let mut builder = BagSet::builder();
+//! for i in 0..10 {
+//!     let x = f64::from(i) / 10.0;
+//!     builder.bag(format!("p{i}"), Label::Positive, [[9.0, x], [0.0, x]])?;
+//!     builder.bag(format!("n{i}"), Label::Negative, [[0.0, x], [1.0, x]])?;
+//! }
+//! let bags = builder.build()?;
+//!
+//! let learner = NearestCentroid::default();
+//! let model = learner.fit(&bags)?;
+//! assert_eq!(model.predict(bags.bag(0))?, Label::Positive);
+//!
+//! let report = CrossValidation { n_folds: 5, n_repeats: 2, seed: 1 }.run(&learner, &bags, &())?;
+//! assert_eq!(report.accuracy().mean, 1.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! Everything here computes in `f64`, prints nothing and reads no clock. The one place that touches the file system is
 //! [`model_file::save`] and [`model_file::load`], beside [`atomic_file`], which they share with other crates.
 
 mod bag;
+mod calibrate;
+mod cross_validation;
 mod error;
 mod label;
 mod learner;
+mod nearest_centroid;
 mod params;
 mod random;
+mod rule;
+mod scale;
 mod split;
 
-pub use bag::{Bag, BagSet, BagSetBuilder};
+pub mod atomic_file;
+pub mod metrics;
+pub mod model_file;
+pub mod stats;
+
+pub use bag::{Bag, BagSet, BagSetBuilder, BagSetParts};
+pub use calibrate::{Calibrated, CalibratedModel, OutOfBag, OutOfBagScores, OutOfFold, ScoreSource, best_threshold};
+pub use cross_validation::{CrossValidation, CvReport, Event, Observer, Stage};
 pub use error::{BagError, FitError, ScoreError};
 pub use label::{BagLabel, ClassId, ClassNames, Label, Target};
-pub use learner::{BagModel, InstanceModel, Learner, OnlineLearner, witness_of};
-pub use params::{Checked, ParamError, ParamField, ParamRange, ParamSpec, Params};
+pub use learner::{BagModel, Learner, OnlineLearner, argmax, finite_score, witness_of};
+pub use nearest_centroid::{NearestCentroid, NearestCentroidModel};
+pub use params::{Checked, ParamError, ParamField, ParamRange, ParamSpec, Params, nearest_name};
 pub use random::{Rng, stream};
+pub use rule::BagRule;
+pub use scale::{Scaled, ScaledModel, Scaler, Scaling};
 pub use split::{Split, SplitError, StratifiedKFold};

@@ -232,7 +232,7 @@ pub struct ParamSpec {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParamError {
     /// No parameter has this name.
-    #[error("there is no parameter {name:?}; {}Known: {}", nearest(name, known), known.join(", "))]
+    #[error("there is no parameter {name:?}; {}Known: {}", hint(name, known), known.join(", "))]
     Unknown {
         /// The name asked for.
         name: String,
@@ -337,16 +337,27 @@ impl<P: Deref> Deref for Checked<P> {
     }
 }
 
-/// A hint at the known name nearest to a mistyped one, or nothing where none is near.
-fn nearest(name: &str, known: &[&str]) -> String {
+/// The known name nearest to a mistyped one, the first on ties; `None` where none is near.
+///
+/// ```
+/// use mil_core::nearest_name;
+/// assert_eq!(nearest_name("penalti", &["penalty", "max_rounds"]), Some("penalty"));
+/// assert_eq!(nearest_name("seed", &["penalty", "max_rounds"]), None);
+/// ```
+#[must_use]
+pub fn nearest_name<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     // A third of the letters may be wrong; beyond that a hint misleads.
     let limit = name.chars().count().max(3) / 3;
     known
         .iter()
-        .map(|candidate| (edit_distance(name, candidate), candidate))
+        .map(|candidate| (edit_distance(name, candidate), *candidate))
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)
-        .map_or(String::new(), |(_, candidate)| format!("did you mean `{candidate}`? "))
+        .map(|(_, candidate)| candidate)
+}
+
+fn hint(name: &str, known: &[&str]) -> String {
+    nearest_name(name, known).map_or(String::new(), |candidate| format!("did you mean `{candidate}`? "))
 }
 
 /// Insertions, deletions and replacements that lead from one word to the other.
@@ -368,15 +379,22 @@ fn edit_distance(from: &str, to: &str) -> usize {
 mod tests {
     use super::*;
 
-    crate::params! {
-        /// Parameters of a toy learner.
-        pub struct ToyParams {
-            share: f64 = 0.5, ParamRange::UpTo(0.0, 1.0), "A share.";
-            n_trees: usize = 10, ParamRange::AtLeast(1.0), "Trees.";
-            seed: u64 = 0, ParamRange::Any, "Seed.";
-            exact: bool = true, ParamRange::Any, "Whether exact.";
+    // The macro writes public structs, as learners need them.
+    #[expect(unreachable_pub)]
+    mod toy {
+        use super::ParamRange;
+
+        crate::params! {
+            /// Parameters of a toy learner.
+            pub struct ToyParams {
+                share: f64 = 0.5, ParamRange::UpTo(0.0, 1.0), "A share.";
+                n_trees: usize = 10, ParamRange::AtLeast(1.0), "Trees.";
+                seed: u64 = 0, ParamRange::Any, "Seed.";
+                exact: bool = true, ParamRange::Any, "Whether exact.";
+            }
         }
     }
+    use toy::ToyParams;
 
     #[test]
     fn the_table_lists_every_field_with_its_default() {

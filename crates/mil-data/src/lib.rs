@@ -1,4 +1,4 @@
-//! Multiple-instance data in the file formats people have: read, checked, and written back.
+//! Multiple-instance data: the file formats people have, [synthetic generators](synth) and the [catalogue] of known data sets.
 //!
 //! | format | extension | bag names | feature names | instance labels | classes without bags |
 //! |---|---|---|---|---|---|
@@ -13,7 +13,7 @@
 //!
 //! **Reading** gives a [`BagTable`]: numbers, names, and labels still as words. From it come bags of two classes
 //! ([`binary`](BagTable::binary)), of many ([`classes`](BagTable::classes)) or without labels ([`unlabelled`](BagTable::unlabelled)).
-//! Text is read as a stream, in time linear in its length and memory of the matrix itself. Whatever is wrong is a [`DataError`] that
+//! Text is read as a stream, in time linear in its length and about the memory of the matrix itself. Whatever is wrong is a [`DataError`] that
 //! names the source, the line and the column; damaged and hostile files end in such an error too, within [`Limits`].
 //!
 //! **Writing** keeps one rule: what is written reads back equal (values to the bit, names, labels, classes), or the write is refused
@@ -37,20 +37,23 @@
 //!
 //! The cargo feature `parquet`, on by default, brings the one large dependency; `zstd` adds that compression to it.
 
-mod atomic_file;
+pub mod catalogue;
 mod columns;
 mod error;
 mod formats;
 mod gzip;
+mod instances;
 mod options;
 mod read;
 mod sheet;
+pub mod synth;
 mod table;
 mod text;
 mod write;
 mod zip;
 
 pub use error::{DataError, Fault, Location, Part, Place, Uncarried};
+pub use instances::{InstancesError, LabelledInstances};
 pub use options::{Column, Columns, Compression, CsvOptions, Format, Header, Limits, ReadOptions, WriteOptions};
 pub use read::{read, read_path};
 pub use sheet::WrittenLabel;

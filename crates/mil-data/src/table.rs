@@ -5,9 +5,9 @@
 
 use std::collections::HashMap;
 
-use mil_core::{BagLabel, BagSet, BagSetBuilder, ClassId, ClassNames, Label};
+use mil_core::{BagLabel, BagSet, BagSetParts, ClassId, ClassNames, Label};
 
-use crate::error::{DataError, Fault, Part, Place};
+use crate::error::{DataError, Fault, Part, Place, shorten};
 use crate::options::{Format, Limits};
 use crate::text::input;
 
@@ -27,8 +27,8 @@ pub const NEGATIVE_WORDS: [&str; 8] = ["0", "0.0", "-1", "-1.0", "negative", "ne
 /// let text = "label,bag,size\nripe,left,1.5\nripe,left,2\nraw,right,3\n";
 /// let table = read(text.as_bytes(), "fruit.csv", Format::Csv, &ReadOptions::default())?;
 /// assert_eq!(table.labels().collect::<Vec<_>>(), ["ripe", "raw"]);
-/// assert_eq!(table.binary(Some("ripe"))?.positive_bags().count(), 1);
-/// assert_eq!(table.classes()?.n_classes(), 2);
+/// assert_eq!(table.clone().binary(Some("ripe"))?.positive_bags().count(), 1);
+/// assert_eq!(table.clone().classes()?.n_classes(), 2);
 /// assert!(table.binary(None).unwrap_err().to_string().starts_with("fruit.csv, line 2, column 1: the label is \"ripe\""));
 /// # Ok::<(), mil_data::DataError>(())
 /// ```
@@ -133,100 +133,92 @@ impl BagTable {
         counts
     }
 
-    /// The bags with labels of two classes.
+    /// The bags with labels of two classes. Like its siblings it takes over the values without a copy; clone the table to keep it.
     ///
     /// With `positive` given, that word (exactly) is positive and every other word negative; else [`POSITIVE_WORDS`] and
     /// [`NEGATIVE_WORDS`] decide, whatever their case, but a source with both `0` and `-1` is refused, since its labels may be three.
     ///
     /// # Errors
     /// A word that is neither, a bag without a label, or labels for only some of the instances.
-    pub fn binary(&self, positive: Option<&str>) -> Result<BagSet<Label>, DataError> {
+    pub fn binary(self, positive: Option<&str>) -> Result<BagSet<Label>, DataError> {
         if positive.is_none() {
             self.check_one_negative()?;
         }
         let label_of = |word: &str, part| match positive {
             Some(chosen) => Ok(if word == chosen { Label::Positive } else { Label::Negative }),
-            None => default_label(word).ok_or_else(|| Fault::UnknownLabel { part, word: crate::error::shorten(word) }),
+            None => default_label(word).ok_or_else(|| Fault::UnknownLabel { part, word: shorten(word) }),
         };
-        self.build(BagSet::builder(), label_of)
+        let class_names = Label::fixed_class_names().expect("two classes name themselves");
+        self.into_labelled(class_names, label_of)
     }
 
     /// The bags with labels of as many classes as there are words; the classes that the source declares count even without a bag.
     ///
     /// # Errors
     /// A bag without a label, or labels for only some of the instances.
-    pub fn classes(&self) -> Result<BagSet<ClassId>, DataError> {
+    pub fn classes(self) -> Result<BagSet<ClassId>, DataError> {
         let instance_words = self.instance_labels.iter().flat_map(|words| &words.distinct);
         let words = self.labels.distinct.iter().chain(instance_words).filter(|word| *word != UNLABELLED);
         let names = ClassNames::new(words.chain(&self.declared_classes));
         let ids: HashMap<String, ClassId> =
             names.iter().enumerate().map(|(idx, name)| (name.to_owned(), ClassId(idx as u32))).collect();
-        self.build(BagSet::builder_of_classes(names), |word, _| Ok(ids[word]))
+        self.into_labelled(names, |word, _| Ok(ids[word]))
     }
 
     /// The bags without labels, whatever the source says of them.
     ///
     /// # Errors
     /// If the names of the features are not one for each, or not unique.
-    pub fn unlabelled(&self) -> Result<BagSet<()>, DataError> {
-        let mut builder = BagSet::<()>::builder();
+    pub fn unlabelled(self) -> Result<BagSet<()>, DataError> {
+        let labels = vec![(); self.n_bags()];
         // Only labels that are all unknown fit the unit label; known ones are left behind.
-        let keeps_instance_labels = self.instance_labels.as_ref().is_some_and(|words| words.is_all_unlabelled());
-        for (bag_idx, name) in self.names.iter().enumerate() {
-            builder.open_bag(name, ());
-            for instance in self.instances_of(bag_idx) {
-                if keeps_instance_labels {
-                    builder.labelled_instance(instance, ()).map_err(|error| self.bag_error(error))?;
-                } else {
-                    builder.instance(instance).map_err(|error| self.bag_error(error))?;
-                }
-            }
-        }
-        self.finish(builder)
+        let instance_labels = self.instance_labels.as_ref().filter(|words| words.is_all_unlabelled());
+        let instance_labels = instance_labels.map(|_| vec![(); self.n_instances()]);
+        self.into_set(labels, instance_labels, ClassNames::new::<String>([]))
     }
 
-    fn build<Y: BagLabel>(
-        &self,
-        mut builder: BagSetBuilder<Y>,
+    fn into_labelled<Y: BagLabel>(
+        self,
+        class_names: ClassNames,
         label_of: impl Fn(&str, Part) -> Result<Y, Fault>,
     ) -> Result<BagSet<Y>, DataError> {
+        let unlabelled = |bag_idx: usize| Fault::Unlabelled { bag: self.names[bag_idx].clone() };
+        let labels = self.typed(&self.labels, Part::Label, unlabelled, &label_of)?;
         let instance_labels = self.instance_labels.as_ref().filter(|words| !words.is_all_unlabelled());
-        let place_of = |words: &Words, idx: usize| self.style.place(Part::InstanceLabel, words.spots[idx]);
-        for (bag_idx, name) in self.names.iter().enumerate() {
-            let word = self.labels.word(bag_idx);
-            if word == UNLABELLED {
-                return Err(self.fault(self.label_place(bag_idx), Fault::Unlabelled { bag: name.clone() }));
-            }
-            let label = label_of(word, Part::Label).map_err(|fault| self.fault(self.label_place(bag_idx), fault))?;
-            builder.open_bag(name, label);
-            for (instance_idx, instance) in (self.offsets[bag_idx]..).zip(self.instances_of(bag_idx)) {
-                let added = match instance_labels {
-                    None => builder.instance(instance),
-                    Some(words) if words.word(instance_idx) == UNLABELLED => {
-                        return Err(self.fault(place_of(words, instance_idx), Fault::PartlyUnlabelled));
-                    }
-                    Some(words) => {
-                        let label = label_of(words.word(instance_idx), Part::InstanceLabel)
-                            .map_err(|fault| self.fault(place_of(words, instance_idx), fault))?;
-                        builder.labelled_instance(instance, label)
-                    }
-                };
-                added.map_err(|error| self.bag_error(error))?;
-            }
-        }
-        self.finish(builder)
+        let instance_labels = instance_labels
+            .map(|words| self.typed(words, Part::InstanceLabel, |_| Fault::PartlyUnlabelled, &label_of))
+            .transpose()?;
+        self.into_set(labels, instance_labels, class_names)
     }
 
-    fn finish<Y: BagLabel>(&self, mut builder: BagSetBuilder<Y>) -> Result<BagSet<Y>, DataError> {
-        if let Some(names) = &self.feature_names {
-            builder.feature_names(names);
-        }
-        builder.build().map_err(|error| self.bag_error(error))
+    /// The labels that words stand for. Each distinct word is looked up once.
+    fn typed<Y: BagLabel>(
+        &self,
+        words: &Words,
+        part: Part,
+        unlabelled: impl Fn(usize) -> Fault,
+        label_of: impl Fn(&str, Part) -> Result<Y, Fault>,
+    ) -> Result<Vec<Y>, DataError> {
+        let known: Vec<Option<Result<Y, Fault>>> =
+            words.distinct.iter().map(|word| (word != UNLABELLED).then(|| label_of(word, part))).collect();
+        let label_at = |(idx, &id): (usize, &u32)| match &known[id as usize] {
+            Some(Ok(label)) => Ok(*label),
+            Some(Err(fault)) => Err(self.fault(self.style.place(part, words.spots[idx]), fault.clone())),
+            None => Err(self.fault(self.style.place(part, words.spots[idx]), unlabelled(idx))),
+        };
+        words.ids.iter().enumerate().map(label_at).collect()
     }
 
-    fn instances_of(&self, bag_idx: usize) -> impl Iterator<Item = &[f64]> {
-        let (start, end) = (self.offsets[bag_idx], self.offsets[bag_idx + 1]);
-        self.values[start * self.n_features..end * self.n_features].chunks_exact(self.n_features)
+    fn into_set<Y: BagLabel>(
+        self,
+        labels: Vec<Y>,
+        instance_labels: Option<Vec<Y>>,
+        class_names: ClassNames,
+    ) -> Result<BagSet<Y>, DataError> {
+        let BagTable { source_name, n_features, values, offsets, names, feature_names, .. } = self;
+        let parts =
+            BagSetParts { n_features, values, offsets, names, labels, instance_labels, feature_names, class_names };
+        BagSet::from_parts(parts).map_err(|error| DataError::Bags { source_name, error })
     }
 
     fn check_one_negative(&self) -> Result<(), DataError> {
@@ -243,10 +235,6 @@ impl BagTable {
 
     fn fault(&self, place: Place, fault: Fault) -> DataError {
         input(&self.source_name, place, fault)
-    }
-
-    fn bag_error(&self, error: mil_core::BagError) -> DataError {
-        DataError::Bags { source_name: self.source_name.clone(), error }
     }
 }
 
@@ -272,10 +260,6 @@ struct Words {
 impl Words {
     fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         self.ids.iter().map(|&id| self.distinct[id as usize].as_str())
-    }
-
-    fn word(&self, idx: usize) -> &str {
-        &self.distinct[self.ids[idx] as usize]
     }
 
     fn is_all_unlabelled(&self) -> bool {

@@ -4,9 +4,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use flate2::write::GzEncoder;
-use mil_core::BagSet;
+use mil_core::{BagSet, atomic_file};
 
-use crate::atomic_file;
 use crate::error::{DataError, Uncarried};
 use crate::formats::{arff, c45, csv, npz, svm};
 use crate::options::{Compression, Format, WriteOptions, has_extension};
@@ -51,7 +50,7 @@ pub fn write_path<Y: WrittenLabel>(
 /// Writes to any writer what [`write_path`] writes to a file. Compresses only if [`Compression::Gzip`] is asked for.
 ///
 /// ```
-/// use mil_core::BagSet;
+/// use mil_core::{BagSet, atomic_file};
 /// use mil_data::{Format, WriteOptions, write};
 /// let mut builder = BagSet::builder();
 /// builder.bag("lone bag", (), [[1.0, 2.5]])?;

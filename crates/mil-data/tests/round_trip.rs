@@ -247,18 +247,18 @@ fn parts() -> impl Strategy<Value = Parts> {
     })
 }
 
-fn check_round_trip<Y: WrittenLabel>(bags: &BagSet<Y>, read_back: impl Fn(&BagTable) -> Result<BagSet<Y>, DataError>) {
+fn check_round_trip<Y: WrittenLabel>(bags: &BagSet<Y>, read_back: impl Fn(BagTable) -> Result<BagSet<Y>, DataError>) {
     for format in Format::ALL {
         for compression in [Compression::Plain, Compression::Gzip] {
             let options = WriteOptions { compression, ..Default::default() };
             match written(bags, format, &options) {
-                Ok(bytes) => assert_same(&read_back(&table(&bytes, format)).unwrap(), bags),
+                Ok(bytes) => assert_same(&read_back(table(&bytes, format)).unwrap(), bags),
                 Err(DataError::CannotCarry { .. }) => {}
                 Err(other) => panic!("{format}: {other}"),
             }
             // What a lossy write accepts is never misread, only poorer.
             if let Ok(bytes) = written(bags, format, &WriteOptions { lossy: true, ..options }) {
-                let poorer = read_back(&table(&bytes, format)).unwrap();
+                let poorer = read_back(table(&bytes, format)).unwrap();
                 assert_eq!(poorer.instances(), bags.instances());
                 assert_eq!(poorer.n_bags(), bags.n_bags());
             }

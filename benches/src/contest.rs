@@ -1,0 +1,149 @@
+//! Times of ours and of a peer, measured in turn, and the table they make.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use mil_core::atomic_file;
+use serde::{Deserialize, Serialize};
+
+/// How often each side is called in a turn, and how many turns there are.
+const PER_TURN: usize = 3;
+const N_TURNS: usize = 4;
+
+/// Times of one contest.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Outcome {
+    /// What was computed, with its sizes.
+    pub(crate) name: String,
+    /// Seconds of each call of ours.
+    pub(crate) ours: Vec<f64>,
+    /// Name and version of the peer and the seconds of each of its calls; `None` where there is none to be had.
+    pub(crate) peer: Option<(String, Vec<f64>)>,
+}
+
+/// The Python that runs the peers, where there is one.
+pub(crate) struct Peer {
+    python: Option<PathBuf>,
+    folder: PathBuf,
+}
+
+/// What a peer's script prints.
+#[derive(Deserialize)]
+pub(crate) struct PeerReport {
+    peer: String,
+    seconds: Vec<f64>,
+    /// A number that tells whether it computed the same thing.
+    pub(crate) total: f64,
+}
+
+impl Peer {
+    /// The Python that `cargo xtask bench` has prepared.
+    pub(crate) fn from_environment(folder: &Path) -> Peer {
+        Peer { python: std::env::var_os("MIL_PEER_PYTHON").map(PathBuf::from), folder: folder.to_owned() }
+    }
+
+    /// Hands numbers to the peer, as plain little-endian float64.
+    pub(crate) fn give(&self, name: &str, values: &[f64]) -> Result<PathBuf, String> {
+        let path = self.folder.join(name);
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        atomic_file::write(&path, |out| out.write_all(&bytes))
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(path)
+    }
+
+    fn call(&self, script: &str, args: &[String]) -> Result<Option<PeerReport>, String> {
+        let Some(python) = &self.python else { return Ok(None) };
+        let output = Command::new(python)
+            .args(["-c", script])
+            .args(args)
+            .arg(PER_TURN.to_string())
+            .envs(["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"].map(|name| (name, "1")))
+            .output()
+            .map_err(|error| format!("{}: {error}", python.display()))?;
+        if !output.status.success() {
+            return Err(format!("the peer failed:\n{}", String::from_utf8_lossy(&output.stderr)));
+        }
+        serde_json::from_slice(&output.stdout).map(Some).map_err(|error| format!("the peer's answer: {error}"))
+    }
+}
+
+/// Ours against a peer, turn by turn. The `total` of what we computed must agree with the peer's to nine digits; it is taken off the clock.
+pub(crate) fn alternate<T>(
+    name: String,
+    ours: impl Fn() -> T,
+    total: impl Fn(&T) -> f64,
+    peer: &Peer,
+    script: &str,
+    args: &[String],
+) -> Result<Outcome, String> {
+    let mut outcome = Outcome { name, ours: Vec::new(), peer: None };
+    for _ in 0..N_TURNS {
+        let mut our_total = 0.0;
+        for _ in 0..PER_TURN {
+            let (seconds, computed) = timed(&ours);
+            outcome.ours.push(seconds);
+            our_total = total(&computed);
+        }
+        if let Some(report) = peer.call(script, args)? {
+            if (report.total - our_total).abs() > 1e-9 * our_total.abs() {
+                return Err(format!("{}: ours gives {our_total}, the peer {}", outcome.name, report.total));
+            }
+            outcome.peer.get_or_insert((report.peer, Vec::new())).1.extend(report.seconds);
+        }
+    }
+    Ok(outcome)
+}
+
+/// Ours alone.
+pub(crate) fn alone<T>(name: String, ours: impl Fn() -> T) -> Outcome {
+    Outcome { name, ours: (0..PER_TURN * N_TURNS).map(|_| timed(&ours).0).collect(), peer: None }
+}
+
+/// Seconds and result of one call; dropping the result is the caller's and off the clock.
+fn timed<T>(work: impl Fn() -> T) -> (f64, T) {
+    let start = Instant::now();
+    let computed = std::hint::black_box(work());
+    (start.elapsed().as_secs_f64(), computed)
+}
+
+/// A Markdown table: medians, quartiles, and the ratio of the medians.
+pub(crate) fn table(outcomes: &[Outcome]) -> String {
+    let mut table = String::from("| what | ours, s | peer, s | ours / peer |\n|---|---:|---:|---:|\n");
+    for outcome in outcomes {
+        let (peer, ratio) = match &outcome.peer {
+            Some((name, seconds)) => (
+                format!("{name}: {}", spread(seconds)),
+                format!("{:.2}", quantile(&outcome.ours, 0.5) / quantile(seconds, 0.5)),
+            ),
+            None => ("none".to_owned(), String::new()),
+        };
+        let _ = writeln!(table, "| {} | {} | {peer} | {ratio} |", outcome.name, spread(&outcome.ours));
+    }
+    table.push_str("\nMedian of all calls, quartiles in brackets; ours and the peer take turns in one run.\n");
+    table
+}
+
+fn spread(seconds: &[f64]) -> String {
+    let [low, middle, high] = [0.25, 0.5, 0.75].map(|share| quantile(seconds, share));
+    format!("{middle:.3} [{low:.3}, {high:.3}]")
+}
+
+fn quantile(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[((sorted.len() - 1) as f64 * share).round() as usize]
+}
+
+/// Keeps every single time for whoever wants to look closer.
+pub(crate) fn write_json(path: &Path, outcomes: &[Outcome]) -> Result<(), String> {
+    let text = serde_json::to_string_pretty(outcomes).map_err(|error| error.to_string())?;
+    write_text(path, &text)
+}
+
+/// Writes a text file, whole or not at all.
+pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), String> {
+    atomic_file::write(path, |out| out.write_all(text.as_bytes()))
+        .map_err(|error| format!("{}: {error}", path.display()))
+}

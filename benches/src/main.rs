@@ -1,0 +1,49 @@
+//! `cargo xtask bench`: ours and the peers side by side in one run, as ratios.
+//!
+//! A contest alternates between us and the peer, so that both meet the machine in the same mood, and checks once that both computed the same thing.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is the program's own output")]
+
+mod contest;
+mod gram;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use contest::{Outcome, Peer};
+
+/// All contests by name.
+const CONTESTS: [(&str, Contest); 1] = [("gram", gram::run)];
+
+/// Runs one contest.
+type Contest = fn(&Peer) -> Result<Vec<Outcome>, String>;
+
+fn main() -> ExitCode {
+    match run(&std::env::args().skip(1).collect::<Vec<_>>()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(names: &[String]) -> Result<(), String> {
+    if let Some(unknown) = names.iter().find(|name| !CONTESTS.iter().any(|(known, _)| known == name)) {
+        let known: Vec<&str> = CONTESTS.iter().map(|(name, _)| *name).collect();
+        return Err(format!("there is no benchmark {unknown:?}; known: {}", known.join(", ")));
+    }
+    let folder = PathBuf::from("target/bench");
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let peer = Peer::from_environment(&folder);
+    let mut outcomes = Vec::new();
+    for (name, contest) in CONTESTS {
+        if names.is_empty() || names.iter().any(|wanted| wanted == name) {
+            eprintln!("running {name}");
+            outcomes.extend(contest(&peer)?);
+        }
+    }
+    let table = contest::table(&outcomes);
+    println!("{table}");
+    contest::write_json(&folder.join("benchmarks.json"), &outcomes)?;
+    contest::write_text(&folder.join("benchmarks.md"), &table)
+}

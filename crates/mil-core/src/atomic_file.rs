@@ -1,0 +1,128 @@
+//! Files that are either whole or not there.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Writes a file by way of a temporary one in the same folder, which is renamed only when it is complete and on disk.
+///
+/// Whatever interrupts it, `path` holds either its old content or the whole new one. An error or a panic of `fill` removes the temporary file.
+///
+/// # Errors
+/// If the folder cannot be written to, or `fill` fails.
+pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let (temporary, file) = Temporary::create_beside(path)?;
+    let mut writer = BufWriter::new(file);
+    fill(&mut writer)?;
+    writer.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+    temporary.rename_to(path)
+}
+
+/// A file that is removed unless it is renamed.
+struct Temporary {
+    path: Option<PathBuf>,
+}
+
+impl Temporary {
+    fn create_beside(path: &Path) -> io::Result<(Temporary, File)> {
+        /// Tells apart writers within one process; the process id tells apart processes.
+        static COUNTER: AtomicU64 = AtomicU64::new(0);
+        let Some(name) = path.file_name() else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} names no file", path.display())));
+        };
+        let unique = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let mut hidden = std::ffi::OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".{}.{unique}.tmp", std::process::id()));
+        let temporary = path.with_file_name(hidden);
+        let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+        Ok((Temporary { path: Some(temporary) }, file))
+    }
+
+    fn rename_to(mut self, target: &Path) -> io::Result<()> {
+        let path = self.path.as_ref().expect("taken only here");
+        fs::rename(path, target)?;
+        self.path = None;
+        Ok(())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if let Some(path) = &self.path {
+            // Nothing can be done about a failure here; the target is untouched either way.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("mil-core-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    fn files_in(folder: &Path) -> Vec<String> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn until_the_last_byte_is_written_the_old_file_stands() {
+        let folder = folder("standing");
+        let target = folder.join("model");
+        write(&target, |out| out.write_all(b"old")).unwrap();
+        write(&target, |out| {
+            out.write_all(b"new but not yet all")?;
+            out.flush()?;
+            // Were the process killed here, this is what a reader would find.
+            assert_eq!(fs::read(&target)?, b"old");
+            out.write_all(b" of it")
+        })
+        .unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"new but not yet all of it");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
+        let folder = folder("failed");
+        let target = folder.join("model");
+        write(&target, |out| out.write_all(b"old")).unwrap();
+        let error = write(&target, |out| {
+            out.write_all(b"half")?;
+            Err(io::Error::other("disk full"))
+        });
+        assert_eq!(error.unwrap_err().to_string(), "disk full");
+        let panicked = std::panic::catch_unwind(|| write(&target, |_| panic!("interrupted")));
+        assert!(panicked.is_err());
+        assert_eq!(fs::read(&target).unwrap(), b"old");
+        assert_eq!(files_in(&folder), ["model"]);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn writers_at_once_do_not_mix() {
+        let folder = folder("at-once");
+        let target = folder.join("model");
+        std::thread::scope(|scope| {
+            for letter in [b'a', b'b', b'c', b'd'] {
+                let target = &target;
+                scope.spawn(move || write(target, |out| out.write_all(&[letter; 100_000])).unwrap());
+            }
+        });
+        let content = fs::read(&target).unwrap();
+        assert!(content.len() == 100_000 && content.iter().all(|&byte| byte == content[0]));
+        assert_eq!(files_in(&folder), ["model"]);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_path_without_a_file_name_is_refused() {
+        assert_eq!(write(Path::new(".."), |_| Ok(())).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    }
+}

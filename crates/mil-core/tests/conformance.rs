@@ -1,0 +1,28 @@
+//! The checks every learner passes.
+
+use mil_core::{BagRule, Calibrated, NearestCentroid, OutOfFold, Scaled, Scaling};
+use mil_testkit::conformance::{check, check_with};
+
+#[test]
+fn nearest_centroid_with_every_rule() {
+    for rule in
+        [BagRule::Max, BagRule::Mean, BagRule::TopMean { k: 2 }, BagRule::NoisyOr, BagRule::SoftMax { sharpness: 0.5 }]
+    {
+        check(&NearestCentroid { rule });
+    }
+}
+
+#[test]
+fn scaled_learners() {
+    for scaling in [Scaling::None, Scaling::MinMax, Scaling::Standard] {
+        check(&Scaled { scaling, learner: NearestCentroid::default() });
+    }
+}
+
+#[test]
+fn calibrated_learners() {
+    let source = OutOfFold { n_folds: 2, seed: 3 };
+    check_with(&Calibrated { learner: NearestCentroid::default(), source }, 2);
+    let scaled = Scaled { scaling: Scaling::MinMax, learner: NearestCentroid::default() };
+    check_with(&Calibrated { learner: scaled, source }, 2);
+}

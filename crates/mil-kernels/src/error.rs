@@ -1,0 +1,47 @@
+//! Every way a kernel computation can fail.
+
+use mil_core::ParamError;
+
+/// Why a kernel, a Gram matrix or a similarity could not be computed. Each is the caller's to mend.
+///
+/// Positions of instances count from 0, the left set's own and the right set's own.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum KernelError {
+    /// A parameter of the kernel is out of its range.
+    #[error(transparent)]
+    Param(#[from] ParamError),
+    /// Two sets of instances differ in dimension.
+    #[error("instances of {left} features against instances of {right}; both need the same number")]
+    Dimension {
+        /// Features on the left.
+        left: usize,
+        /// Features on the right.
+        right: usize,
+    },
+    /// The intersection kernel met a negative feature, for which it is not positive semi-definite.
+    #[error(
+        "instance {instance_idx}, feature {feature_idx} is {value}; the intersection kernel needs features of at least 0"
+    )]
+    Negative {
+        /// Position of the instance.
+        instance_idx: usize,
+        /// Position of the feature.
+        feature_idx: usize,
+        /// The offending value.
+        value: f64,
+    },
+    /// A number left the range of `f64`, as features of magnitude 1e200 squared do.
+    #[error(
+        "the {quantity} of instances {left_idx} and {right_idx} is {value}, not a finite number; rescale the features"
+    )]
+    Overflow {
+        /// What was being computed.
+        quantity: &'static str,
+        /// Position of the instance (or bag, for a set kernel) on the left.
+        left_idx: usize,
+        /// Position of the instance (or bag) on the right.
+        right_idx: usize,
+        /// What came out.
+        value: f64,
+    },
+}

@@ -1,0 +1,218 @@
+//! A kernel made flat: a sum of terms, each a function of what one pass over the features yields for a pair of instances.
+//!
+//! With $p = \langle x, z\rangle$, $m = \sum_i \min(x_i, z_i)$ and $\delta = \lVert x - z\rVert^2$, every [`Kernel`] reads
+//!
+//! $$ k(x, z) = \sum_t \frac{w_t\, f_t(p, m, \delta)}{r_t(x)\, r_t(z)} $$
+//!
+//! since a cosine normalisation divides each term of the sum inside it by the same two lengths $r$. However many terms there are,
+//! the products $p$ are computed once.
+
+use mil_core::ParamError;
+use pulp::Simd;
+
+use crate::Kernel;
+use crate::exp::{exp_non_positive, mul_add};
+use crate::kernel::power;
+use crate::tile::{HEIGHT, Side, Tile, WIDTH};
+
+/// A pair is near when $\lVert x-z\rVert^2$ is less than this part of $\lVert x\rVert^2 + \lVert z\rVert^2$: subtraction then
+/// cancels more than three of sixteen digits.
+const NEAR: f64 = 1e-3;
+/// Exponents $\gamma\lVert x\rVert^2$ up to here lose less than 1e-10 to cancellation, near or not.
+const HARMLESS_EXPONENT: f64 = 1e4;
+
+/// A sum of terms over pairs of instances.
+#[derive(Debug, Clone)]
+pub(crate) struct Form {
+    terms: Vec<Term>,
+    /// For each cosine normalisation, the kernels inside it and inside those around it.
+    scopes: Vec<Vec<Kernel>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Term {
+    weight: f64,
+    function: Function,
+    scope: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Function {
+    Product,
+    Polynomial {
+        degree: u32,
+        scale: f64,
+        offset: f64,
+    },
+    Gaussian {
+        gamma: f64,
+    },
+    Intersection,
+    /// $\lVert x - z\rVert^2$ itself, precise enough for a later $\exp(-\gamma\,\cdot)$.
+    SquaredDistance {
+        gamma: f64,
+    },
+}
+
+impl Form {
+    /// The flat form of a kernel, whose numbers are in range.
+    pub(crate) fn of(kernel: &Kernel) -> Result<Form, ParamError> {
+        kernel.check()?;
+        let mut form = Form { terms: Vec::new(), scopes: Vec::new() };
+        form.flatten(kernel, 1.0, None);
+        Ok(form)
+    }
+
+    /// Squared distances, precise enough for a later $\exp(-\gamma\,\cdot)$.
+    pub(crate) fn squared_distance(gamma: f64) -> Form {
+        let function = Function::SquaredDistance { gamma };
+        Form { terms: vec![Term { weight: 1.0, function, scope: None }], scopes: Vec::new() }
+    }
+
+    fn flatten(&mut self, kernel: &Kernel, weight: f64, scope: Option<usize>) {
+        let function = match *kernel {
+            Kernel::Linear => Function::Product,
+            Kernel::Polynomial { degree, scale, offset } => Function::Polynomial { degree, scale, offset },
+            Kernel::Gaussian { gamma } => Function::Gaussian { gamma },
+            Kernel::Intersection => Function::Intersection,
+            Kernel::Sum(ref terms) => {
+                return terms.iter().for_each(|(inner, kernel)| self.flatten(kernel, weight * inner, scope));
+            }
+            Kernel::Normalised(ref kernel) => {
+                let mut lengths = scope.map_or(Vec::new(), |scope| self.scopes[scope].clone());
+                lengths.push((**kernel).clone());
+                self.scopes.push(lengths);
+                return self.flatten(kernel, weight, Some(self.scopes.len() - 1));
+            }
+        };
+        if weight > 0.0 {
+            self.terms.push(Term { weight, function, scope });
+        }
+    }
+
+    /// Whether squared distances are needed, and therefore centred instances.
+    pub(crate) fn uses_distances(&self) -> bool {
+        self.largest_gamma() > 0.0
+    }
+
+    /// Whether inner products are needed.
+    pub(crate) fn uses_products(&self) -> bool {
+        self.terms.iter().any(|term| term.function != Function::Intersection)
+    }
+
+    /// Whether minima are needed.
+    pub(crate) fn uses_minima(&self) -> bool {
+        self.terms.iter().any(|term| term.function == Function::Intersection)
+    }
+
+    /// The lengths $r$ of an instance, one for each scope; infinite for an instance without length, which makes its terms 0.
+    pub(crate) fn lengths(&self, squared_norm: f64, feature_sum: f64) -> impl Iterator<Item = f64> {
+        self.scopes.iter().map(move |kernels| {
+            let length: f64 =
+                kernels.iter().map(|kernel| kernel.value_with_itself(squared_norm, feature_sum).sqrt()).product();
+            if length == 0.0 { f64::INFINITY } else { length }
+        })
+    }
+
+    /// Whether cancellation in $\lVert x\rVert^2 + \lVert z\rVert^2 - 2\langle x,z\rangle$ could be felt, for norms up to these.
+    pub(crate) fn must_refine(&self, squared_norms: f64) -> bool {
+        self.largest_gamma() * squared_norms > HARMLESS_EXPONENT
+    }
+
+    fn largest_gamma(&self) -> f64 {
+        self.terms.iter().fold(0.0, |largest, term| match term.function {
+            Function::Gaussian { gamma } | Function::SquaredDistance { gamma } => gamma.max(largest),
+            _ => largest,
+        })
+    }
+}
+
+/// The two sides of a block and what to compute between them.
+#[derive(Clone, Copy)]
+pub(crate) struct Pairs<'a> {
+    pub(crate) form: &'a Form,
+    pub(crate) left: &'a Side<'a, HEIGHT>,
+    pub(crate) right: &'a Side<'a, WIDTH>,
+}
+
+impl Pairs<'_> {
+    /// Turns the products of a tile (and, where the form needs them, the minima) into the values of the form.
+    #[inline(always)]
+    pub(crate) fn apply<S: Simd>(&self, left_panel: usize, right_panel: usize, products: &mut Tile, minima: &Tile) {
+        let distances = self.form.uses_distances();
+        let refine = distances && self.form.must_refine(self.left.max_norm + self.right.max_norm);
+        let left_norms = &self.left.norms[left_panel];
+        let left_shifts = &self.left.shifts[left_panel];
+        for c in 0..WIDTH {
+            let mut distance = [0.0; HEIGHT];
+            let mut product = products[c];
+            if distances {
+                let (norm, shift) = (self.right.norms[right_panel][c], self.right.shifts[right_panel][c]);
+                for r in 0..HEIGHT {
+                    // |x|^2 + |z|^2 - 2<x,z>, where rounding may leave less than nothing
+                    let d = (left_norms[r] + norm) - 2.0 * product[r];
+                    distance[r] = if d > 0.0 { d } else { 0.0 };
+                    // <x,z> of the instances as they were before centring
+                    product[r] += left_shifts[r] + shift;
+                }
+                if refine {
+                    for r in 0..HEIGHT {
+                        if distance[r] < NEAR * (left_norms[r] + norm) {
+                            distance[r] = self.distance_by_definition(left_panel * HEIGHT + r, right_panel * WIDTH + c);
+                        }
+                    }
+                }
+            }
+            products[c] = self.value::<S>(left_panel, right_panel, c, &product, &minima[c], &distance);
+        }
+    }
+
+    #[inline(always)]
+    fn value<S: Simd>(
+        &self,
+        left_panel: usize,
+        right_panel: usize,
+        c: usize,
+        product: &[f64; HEIGHT],
+        minimum: &[f64; HEIGHT],
+        distance: &[f64; HEIGHT],
+    ) -> [f64; HEIGHT] {
+        let mut total = [0.0; HEIGHT];
+        for term in &self.form.terms {
+            let mut value = [0.0; HEIGHT];
+            match term.function {
+                Function::Product => value = *product,
+                Function::Polynomial { degree, scale, offset } => {
+                    for r in 0..HEIGHT {
+                        value[r] = power(mul_add::<S>(scale, product[r], offset), degree);
+                    }
+                }
+                Function::Gaussian { gamma } => {
+                    for r in 0..HEIGHT {
+                        value[r] = exp_non_positive::<S>(-gamma * distance[r]);
+                    }
+                }
+                Function::Intersection => value = *minimum,
+                Function::SquaredDistance { .. } => value = *distance,
+            }
+            if let Some(scope) = term.scope {
+                let left = &self.left.lengths[scope][left_panel];
+                let right = self.right.lengths[scope][right_panel][c];
+                for r in 0..HEIGHT {
+                    value[r] /= left[r] * right;
+                }
+            }
+            for r in 0..HEIGHT {
+                total[r] += term.weight * value[r];
+            }
+        }
+        total
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn distance_by_definition(&self, left_idx: usize, right_idx: usize) -> f64 {
+        let (x, z) = (self.left.instances.column(left_idx), self.right.instances.column(right_idx));
+        x.iter().zip(z.iter()).map(|(x, z)| (x - z) * (x - z)).sum()
+    }
+}

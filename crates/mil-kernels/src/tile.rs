@@ -1,0 +1,334 @@
+//! Blocks of pairs: instances packed in panels, and the inner loop that runs over two panels at once.
+//!
+//! Every entry is one sum in the order of the features, whichever block, panel or lane it falls in. It is therefore the same to the
+//! bit in a whole Gram matrix, in a row on demand and in a block of bags, on one thread or many; and since each product commutes,
+//! $k(x,z)$ and $k(z,x)$ are the same as well.
+
+use std::ops::Range;
+
+use nalgebra::DMatrixView;
+use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
+
+use crate::KernelError;
+use crate::exp::mul_add;
+use crate::form::{Form, Pairs};
+
+/// Instances in a panel of the left side: three vectors of eight.
+pub(crate) const HEIGHT: usize = 24;
+/// Instances in a panel of the right side.
+pub(crate) const WIDTH: usize = 8;
+/// Features that one pass of the inner loop runs over: the panels of a block then stay in the second-level cache.
+const DEPTH: usize = 256;
+
+/// The pairs of a left panel with a right panel, one array per right instance.
+pub(crate) type Tile = [[f64; HEIGHT]; WIDTH];
+
+/// One side of a block: instances made ready for a form.
+#[derive(Debug)]
+pub(crate) struct Side<'a, const W: usize> {
+    pub(crate) instances: DMatrixView<'a, f64>,
+    /// Panel after panel, each feature after feature, `W` instances abreast; the last panel is filled up with zeros.
+    centred: Vec<[f64; W]>,
+    /// The same without centring, where the form takes minima.
+    raw: Vec<[f64; W]>,
+    /// Squared norms of the centred instances, summed in the order of the inner loop: $\lVert x - x\rVert^2$ is exactly 0.
+    pub(crate) norms: Vec<[f64; W]>,
+    pub(crate) max_norm: f64,
+    /// What turns products of centred instances into products of instances, half from each side.
+    pub(crate) shifts: Vec<[f64; W]>,
+    /// For each scope of the form, the lengths of the instances.
+    pub(crate) lengths: Vec<Vec<[f64; W]>>,
+}
+
+impl<'a, const W: usize> Side<'a, W> {
+    /// Packs the instances after subtracting the centre.
+    ///
+    /// # Errors
+    /// If an instance does not suit the form or its norm overflows.
+    pub(crate) fn new(form: &Form, instances: DMatrixView<'a, f64>, centre: &[f64]) -> Result<Self, KernelError> {
+        let n_panels = instances.ncols().div_ceil(W);
+        let mut side = Side {
+            instances,
+            centred: if form.uses_products() { pack(instances, centre) } else { Vec::new() },
+            raw: Vec::new(),
+            norms: vec![[0.0; W]; n_panels],
+            max_norm: 0.0,
+            shifts: vec![[0.0; W]; n_panels],
+            lengths: Vec::new(),
+        };
+        if form.uses_minima() {
+            require_non_negative(instances)?;
+            side.raw = pack(instances, &vec![0.0; instances.nrows()]);
+        }
+        if form.uses_distances() {
+            side.measure_norms(centre)?;
+        }
+        side.measure_lengths(form)?;
+        Ok(side)
+    }
+
+    /// Number of panels.
+    pub(crate) fn n_panels(&self) -> usize {
+        self.norms.len()
+    }
+
+    /// With $x = x_c + c$, $\langle x, z\rangle = \langle x_c, z_c\rangle + s(x) + s(z)$ where $s(x) = \langle c, x\rangle - \tfrac12\lVert c\rVert^2$.
+    fn measure_norms(&mut self, centre: &[f64]) -> Result<(), KernelError> {
+        let half_norm = 0.5 * centre.iter().map(|c| c * c).sum::<f64>();
+        let depth = self.instances.nrows();
+        for panel in 0..self.n_panels() {
+            self.norms[panel] = Arch::new().dispatch(SquaredNorms(&self.centred[panel * depth..][..depth]));
+        }
+        for idx in 0..self.instances.ncols() {
+            let norm = self.norms[idx / W][idx % W];
+            // The sum of two norms and twice a product must stay finite as well.
+            if !(4.0 * norm).is_finite() {
+                return Err(KernelError::Overflow {
+                    quantity: "squared distance",
+                    left_idx: idx,
+                    right_idx: idx,
+                    value: norm,
+                });
+            }
+            self.max_norm = self.max_norm.max(norm);
+            let along: f64 = self.instances.column(idx).iter().zip(centre).map(|(x, c)| x * c).sum();
+            self.shifts[idx / W][idx % W] = along - half_norm;
+        }
+        Ok(())
+    }
+
+    fn measure_lengths(&mut self, form: &Form) -> Result<(), KernelError> {
+        for (idx, instance) in self.instances.column_iter().enumerate() {
+            for (scope, length) in form.lengths(instance.norm_squared(), instance.sum()).enumerate() {
+                if scope == self.lengths.len() {
+                    self.lengths.push(vec![[1.0; W]; self.norms.len()]);
+                }
+                if length.is_nan() {
+                    return Err(KernelError::Overflow {
+                        quantity: "kernel value",
+                        left_idx: idx,
+                        right_idx: idx,
+                        value: length,
+                    });
+                }
+                self.lengths[scope][idx / W][idx % W] = length;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The mean instance where the form needs squared distances, else the origin.
+///
+/// Choice: distances do not change under a shift, while $\lVert x\rVert^2 + \lVert z\rVert^2 - 2\langle x,z\rangle$ cancels the less the shorter the
+/// vectors are; so data far from the origin are moved to it first. A form without distances sees the instances as they are.
+pub(crate) fn centre_for(form: &Form, instances: DMatrixView<'_, f64>) -> Vec<f64> {
+    let mut centre = vec![0.0; instances.nrows()];
+    if form.uses_distances() {
+        // Divided first, since a sum of finite numbers may overflow.
+        let share = 1.0 / instances.ncols().max(1) as f64;
+        for instance in instances.column_iter() {
+            centre.iter_mut().zip(instance.iter()).for_each(|(c, x)| *c += x * share);
+        }
+    }
+    centre
+}
+
+fn pack<const W: usize>(instances: DMatrixView<'_, f64>, centre: &[f64]) -> Vec<[f64; W]> {
+    let depth = instances.nrows();
+    let mut panels = vec![[0.0; W]; instances.ncols().div_ceil(W) * depth];
+    panels.par_chunks_mut(depth.max(1)).enumerate().for_each(|(panel, rows)| {
+        for lane in 0..W.min(instances.ncols() - panel * W) {
+            let instance = instances.column(panel * W + lane);
+            for ((row, x), c) in rows.iter_mut().zip(instance.iter()).zip(centre) {
+                row[lane] = x - c;
+            }
+        }
+    });
+    panels
+}
+
+fn require_non_negative(instances: DMatrixView<'_, f64>) -> Result<(), KernelError> {
+    for (instance_idx, instance) in instances.column_iter().enumerate() {
+        if let Some(feature_idx) = instance.iter().position(|&value| !(value >= 0.0)) {
+            return Err(KernelError::Negative { instance_idx, feature_idx, value: instance[feature_idx] });
+        }
+    }
+    Ok(())
+}
+
+struct SquaredNorms<'a, const W: usize>(&'a [[f64; W]]);
+
+impl<const W: usize> WithSimd for SquaredNorms<'_, W> {
+    type Output = [f64; W];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> [f64; W] {
+        let mut sums = [0.0; W];
+        for row in self.0 {
+            for lane in 0..W {
+                sums[lane] = mul_add::<S>(row[lane], row[lane], sums[lane]);
+            }
+        }
+        sums
+    }
+}
+
+/// The values of a form on a rectangle of panels, and room to compute the next.
+#[derive(Debug, Default)]
+pub(crate) struct Block {
+    n_left_panels: usize,
+    /// Left panel after left panel for each right panel.
+    tiles: Vec<Tile>,
+    minima: Vec<Tile>,
+}
+
+impl Block {
+    /// Computes the form on a rectangle of panels.
+    pub(crate) fn fill(&mut self, pairs: Pairs<'_>, left_panels: Range<usize>, right_panels: Range<usize>) {
+        self.n_left_panels = left_panels.len();
+        let n_tiles = left_panels.len() * right_panels.len();
+        self.tiles.clear();
+        self.tiles.resize(n_tiles, [[0.0; HEIGHT]; WIDTH]);
+        self.minima.clear();
+        self.minima.resize(if pairs.form.uses_minima() { n_tiles } else { 0 }, [[0.0; HEIGHT]; WIDTH]);
+        Arch::new().dispatch(Fill { block: self, pairs, left_panels, right_panels });
+    }
+
+    /// The values of one right instance against the left ones, panel after panel; those that fill up the last panel mean nothing.
+    pub(crate) fn column(&self, right: usize) -> impl Iterator<Item = &[f64; HEIGHT]> {
+        self.tiles[right / WIDTH * self.n_left_panels..][..self.n_left_panels]
+            .iter()
+            .map(move |tile| &tile[right % WIDTH])
+    }
+
+    /// The values of one left instance against the right ones, panel after panel.
+    pub(crate) fn row(&self, left: usize) -> impl Iterator<Item = [f64; WIDTH]> {
+        let (panel, lane) = (left / HEIGHT, left % HEIGHT);
+        self.tiles[panel..].iter().step_by(self.n_left_panels).map(move |tile| std::array::from_fn(|c| tile[c][lane]))
+    }
+}
+
+struct Fill<'a> {
+    block: &'a mut Block,
+    pairs: Pairs<'a>,
+    left_panels: Range<usize>,
+    right_panels: Range<usize>,
+}
+
+impl WithSimd for Fill<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Fill { block, pairs, left_panels, right_panels } = self;
+        let (left, right) = (pairs.left, pairs.right);
+        let panels = (left.instances.nrows(), left_panels.clone(), right_panels.clone());
+        if pairs.form.uses_products() {
+            sweep(simd, Product, &mut block.tiles, &left.centred, &right.centred, panels.clone());
+        }
+        if pairs.form.uses_minima() {
+            sweep(simd, Minimum, &mut block.minima, &left.raw, &right.raw, panels);
+        }
+        let none = [[0.0; HEIGHT]; WIDTH];
+        for (j, right_panel) in right_panels.enumerate() {
+            for (i, left_panel) in left_panels.clone().enumerate() {
+                let idx = j * left_panels.len() + i;
+                let minima = block.minima.get(idx).unwrap_or(&none);
+                pairs.apply::<S>(left_panel, right_panel, &mut block.tiles[idx], minima);
+            }
+        }
+    }
+}
+
+/// Runs over all tiles of a rectangle, a slice of the features at a time.
+///
+/// From here down everything is inlined into the function compiled for an instruction set; a call that is not would fall back to
+/// the baseline. So there are no closures.
+#[inline(always)]
+fn sweep<S: Simd>(
+    simd: S,
+    step: impl Step,
+    tiles: &mut [Tile],
+    left: &[[f64; HEIGHT]],
+    right: &[[f64; WIDTH]],
+    (n_features, left_panels, right_panels): (usize, Range<usize>, Range<usize>),
+) {
+    for start in (0..n_features).step_by(DEPTH) {
+        let depth = DEPTH.min(n_features - start);
+        for (i, left_panel) in left_panels.clone().enumerate() {
+            let left = &left[left_panel * n_features + start..][..depth];
+            for (j, right_panel) in right_panels.clone().enumerate() {
+                let right = &right[right_panel * n_features + start..][..depth];
+                accumulate(simd, step, left, right, &mut tiles[j * left_panels.len() + i]);
+            }
+        }
+    }
+}
+
+/// What a pair of features adds to the sum of a pair of instances.
+trait Step: Copy {
+    fn add<S: Simd>(self, simd: S, x: S::f64s, z: S::f64s, sum: S::f64s) -> S::f64s;
+}
+
+#[derive(Clone, Copy)]
+struct Product;
+
+impl Step for Product {
+    #[inline(always)]
+    fn add<S: Simd>(self, simd: S, x: S::f64s, z: S::f64s, sum: S::f64s) -> S::f64s {
+        simd.mul_add_e_f64s(x, z, sum)
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Minimum;
+
+impl Step for Minimum {
+    #[inline(always)]
+    fn add<S: Simd>(self, simd: S, x: S::f64s, z: S::f64s, sum: S::f64s) -> S::f64s {
+        simd.add_f64s(sum, simd.min_f64s(x, z))
+    }
+}
+
+/// Adds to a tile, in pieces whose sums fit the registers of the instruction set.
+#[inline(always)]
+fn accumulate<S: Simd>(simd: S, step: impl Step, left: &[[f64; HEIGHT]], right: &[[f64; WIDTH]], tile: &mut Tile) {
+    match S::F64_LANES {
+        8 => accumulate_pieces::<S, 3, 8>(simd, step, left, right, tile),
+        2 => accumulate_pieces::<S, 6, 4>(simd, step, left, right, tile),
+        _ => accumulate_pieces::<S, 3, 4>(simd, step, left, right, tile),
+    }
+}
+
+/// Pieces of `V` vectors by `C` right instances.
+#[inline(always)]
+fn accumulate_pieces<S: Simd, const V: usize, const C: usize>(
+    simd: S,
+    step: impl Step,
+    left: &[[f64; HEIGHT]],
+    right: &[[f64; WIDTH]],
+    tile: &mut Tile,
+) {
+    for v0 in (0..HEIGHT / S::F64_LANES).step_by(V) {
+        for c0 in (0..WIDTH).step_by(C) {
+            let mut sums = [[simd.splat_f64s(0.0); V]; C];
+            for c in 0..C {
+                sums[c].copy_from_slice(&S::as_simd_f64s(&tile[c0 + c]).0[v0..v0 + V]);
+            }
+            for (x, z) in left.iter().zip(right) {
+                let x = S::as_simd_f64s(x).0;
+                for c in 0..C {
+                    let z = simd.splat_f64s(z[c0 + c]);
+                    for v in 0..V {
+                        sums[c][v] = step.add(simd, x[v0 + v], z, sums[c][v]);
+                    }
+                }
+            }
+            for c in 0..C {
+                S::as_mut_simd_f64s(&mut tile[c0 + c]).0[v0..v0 + V].copy_from_slice(&sums[c]);
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The papers' tables, recomputed.
+//!
+//! A [`row::Row`] is one method with fixed, stated parameters, and its cells are the data sets it is measured on; one file under `rows/` adds rows. [`run`]
+//! cross-validates the cells whose data are present, [`results::Results`] is what comes out, as `results.json`, and [`report`] shows it to people.
+//!
+//! This crate prints and reads clocks; the libraries below it do neither.
+
+pub mod data;
+pub mod report;
+pub mod results;
+pub mod row;
+pub mod rows;
+pub mod run;
+
+/// The README's examples, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

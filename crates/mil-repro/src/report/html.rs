@@ -1,0 +1,132 @@
+//! The report as one HTML page that loads nothing from anywhere.
+
+use std::fmt::Write;
+
+use crate::results::{Cell, DataState, Results};
+use crate::rows;
+
+use super::{cell_text, chart, larger_class, percent, protocol_text};
+
+const STYLE: &str = include_str!("style.css");
+
+pub(super) fn page(results: &Results) -> String {
+    let mut body = String::new();
+    let _ = write!(body, "<h1>Reproduction report</h1><p class=\"lead\">{}</p>", escape(&protocol_text(results)));
+    body.push_str(&accuracy_table(results));
+    body.push_str("<h2>By data set</h2><p>Dots are ours, the bar is the 95 % confidence interval; diamonds are figures that papers print.</p>");
+    body.push_str("<div class=\"charts\">");
+    for (data_idx, data) in results.data.iter().enumerate() {
+        if let Some(svg) = chart::of(results, data_idx) {
+            let _ = write!(body, "<figure><figcaption>{}</figcaption>{svg}</figure>", escape(&data.title));
+        }
+    }
+    body.push_str("</div>");
+    body.push_str(&details_table(results));
+    body.push_str(&data_table(results));
+    let machine = &results.machine;
+    let _ = write!(
+        body,
+        "<footer>Version {}, {} threads, {} on {}. The numbers are in results.json beside this page.</footer>",
+        escape(&results.version),
+        machine.n_threads,
+        escape(&machine.os),
+        escape(&machine.arch)
+    );
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>Reproduction report</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>{body}</main>\n\
+         </body>\n</html>\n"
+    )
+}
+
+/// Makes text safe inside elements and quoted attributes.
+pub(super) fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+fn accuracy_table(results: &Results) -> String {
+    let mut table = String::from("<h2>Accuracy</h2><div class=\"scroll\"><table><thead><tr><th>method</th>");
+    for data in &results.data {
+        let _ = write!(table, "<th class=\"number\">{}</th>", escape(&data.name));
+    }
+    table.push_str("</tr></thead><tbody>");
+    for row in &results.rows {
+        let _ = write!(table, "<tr><th>{}</th>", escape(&row.method));
+        for cell in &row.cells {
+            let class = if matches!(cell, Cell::Measured { .. }) { "number" } else { "number quiet" };
+            let _ = write!(table, "<td class=\"{class}\">{}</td>", escape(&cell_text(cell)));
+        }
+        table.push_str("</tr>");
+    }
+    table.push_str("<tr class=\"quiet\"><th>always the larger class</th>");
+    for data in &results.data {
+        let share = larger_class(&data.state).map_or(String::new(), |share| format!("{:.1}", 100.0 * share));
+        let _ = write!(table, "<td class=\"number\">{share}</td>");
+    }
+    table.push_str("</tr>");
+    for row in rows::published() {
+        let _ = write!(table, "<tr class=\"quiet\"><th>{}: {}</th>", escape(row.method), escape(row.source));
+        for data in &results.data {
+            let found = row.accuracies.iter().find(|(name, _)| *name == data.name);
+            let _ = write!(
+                table,
+                "<td class=\"number\">{}</td>",
+                found.map_or(String::new(), |(_, value)| value.to_string())
+            );
+        }
+        table.push_str("</tr>");
+    }
+    table.push_str("</tbody></table></div>");
+    table
+}
+
+fn details_table(results: &Results) -> String {
+    let mut table = String::from(
+        "<h2>In detail</h2><div class=\"scroll\"><table><thead><tr><th>method</th><th>data set</th><th class=\"number\">accuracy</th>\
+         <th class=\"number\">area under ROC</th><th class=\"number\">fit, all folds</th><th>parameters</th></tr></thead><tbody>",
+    );
+    for (row, seconds) in results.rows.iter().zip(&results.timing) {
+        for ((cell, seconds), data) in row.cells.iter().zip(seconds).zip(&results.data) {
+            let (accuracy, auc) = match cell {
+                Cell::Measured { accuracy, auc } => (percent(*accuracy), auc.map(percent).unwrap_or_default()),
+                Cell::NoData => continue,
+                Cell::Failed { reason } => (reason.clone(), String::new()),
+            };
+            let _ = write!(
+                table,
+                "<tr><th>{}</th><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td>{}</td></tr>",
+                escape(&row.method),
+                escape(&data.name),
+                escape(&accuracy),
+                escape(&auc),
+                seconds.map_or(String::new(), |seconds| format!("{seconds:.2} s")),
+                escape(&row.settings)
+            );
+        }
+    }
+    table.push_str("</tbody></table></div>");
+    table
+}
+
+fn data_table(results: &Results) -> String {
+    let mut table = String::from(
+        "<h2>Data</h2><div class=\"scroll\"><table><thead><tr><th>name</th><th>what it is</th><th class=\"number\">bags (positive)</th>\
+         <th class=\"number\">instances</th><th class=\"number\">features</th></tr></thead><tbody>",
+    );
+    for data in &results.data {
+        let _ = write!(table, "<tr><th>{}</th><td>{}</td>", escape(&data.name), escape(&data.title));
+        match &data.state {
+            DataState::Present { n_bags, n_positive, n_instances, n_features } => {
+                let _ = write!(
+                    table,
+                    "<td class=\"number\">{n_bags} ({n_positive})</td><td class=\"number\">{n_instances}</td><td class=\"number\">{n_features}</td></tr>"
+                );
+            }
+            DataState::Absent { reason } => {
+                let _ = write!(table, "<td class=\"quiet\" colspan=\"3\">{}</td></tr>", escape(reason));
+            }
+        }
+    }
+    table.push_str("</tbody></table></div>");
+    table
+}

@@ -1,0 +1,101 @@
+//! The results for people: a table on the terminal, Markdown, and one HTML page that needs nothing else.
+
+mod chart;
+mod html;
+mod markdown;
+
+use std::io;
+use std::path::Path;
+
+use mil_core::atomic_file;
+
+use crate::results::{Cell, DataState, Estimate, Results};
+
+/// What [`write()`] leaves in the folder.
+pub const FILES: [&str; 3] = ["results.json", "report.md", "report.html"];
+
+/// Writes all three files, each whole or not at all.
+///
+/// # Errors
+/// If the folder cannot be made or written to.
+pub fn write(folder: &Path, results: &Results) -> io::Result<()> {
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(named)?;
+    let mut json = serde_json::to_string_pretty(results).map_err(io::Error::other)?;
+    json.push('\n');
+    let texts = [json, markdown::page(results), html::page(results)];
+    for (file, text) in FILES.iter().zip(texts) {
+        atomic_file::write(&folder.join(file), |out| out.write_all(text.as_bytes())).map_err(named)?;
+    }
+    Ok(())
+}
+
+/// The table for a terminal.
+#[must_use]
+pub fn summary(results: &Results) -> String {
+    let width = results.rows.iter().map(|row| row.method.chars().count()).max().unwrap_or(0);
+    let columns: Vec<String> = results.data.iter().map(|data| format!("{:>12}", data.name)).collect();
+    let mut lines = vec![format!("{:<width$}{}", "", columns.concat())];
+    for row in &results.rows {
+        let cells: Vec<String> = row.cells.iter().map(|cell| format!("{:>12}", cell_text(cell))).collect();
+        lines.push(format!("{:<width$}{}", row.method, cells.concat()));
+    }
+    lines.push(String::new());
+    lines.push(protocol_text(results));
+    for data in &results.data {
+        if let DataState::Absent { reason } = &data.state {
+            lines.push(format!("Left out: {reason}"));
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// How it was measured, in a sentence.
+fn protocol_text(results: &Results) -> String {
+    let protocol = &results.protocol;
+    format!(
+        "Percentage of bags labelled right, {} repetitions of stratified {}-fold cross-validation (seed {}), mean ± half the 95 % \
+         confidence interval over the repetitions{}.",
+        protocol.n_repeats,
+        protocol.n_folds,
+        protocol.seed,
+        if protocol.quick { "; a quick run" } else { "" }
+    )
+}
+
+fn cell_text(cell: &Cell) -> String {
+    match cell {
+        Cell::Measured { accuracy, .. } => percent(*accuracy),
+        Cell::NoData => "no data".to_owned(),
+        Cell::Failed { .. } => "failed".to_owned(),
+    }
+}
+
+/// `78.3 ± 2.1`, in percent.
+fn percent(estimate: Estimate) -> String {
+    match estimate.half_width {
+        Some(half_width) => format!("{:.1} ± {:.1}", 100.0 * estimate.mean, 100.0 * half_width),
+        None => format!("{:.1}", 100.0 * estimate.mean),
+    }
+}
+
+/// Share of the larger class, where the data are there: what always saying the same would reach.
+fn larger_class(state: &DataState) -> Option<f64> {
+    match *state {
+        DataState::Present { n_bags, n_positive, .. } => {
+            Some(n_positive.max(n_bags - n_positive) as f64 / n_bags as f64)
+        }
+        DataState::Absent { .. } => None,
+    }
+}
+
+/// What the papers print for a data set, as (method, source, accuracy).
+fn published_for(data: &str) -> Vec<(&'static str, &'static str, f64)> {
+    crate::rows::published()
+        .iter()
+        .filter_map(|row| {
+            let (_, accuracy) = row.accuracies.iter().find(|(name, _)| *name == data)?;
+            Some((row.method, row.source, accuracy / 100.0))
+        })
+        .collect()
+}

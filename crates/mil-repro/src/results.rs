@@ -1,0 +1,144 @@
+//! What a run found out: the content of `results.json`.
+//!
+//! The same seed gives the same file whatever the number of threads, but for the blocks `timing` and `machine`, which are kept apart for that reason.
+
+use serde::{Deserialize, Serialize};
+
+/// Name and version of the layout of `results.json`.
+pub const SCHEMA: &str = "mil-repro/1";
+
+/// The outcome of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Results {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// Version of this package.
+    pub version: String,
+    /// How it was measured.
+    pub protocol: Protocol,
+    /// The data sets, in the order of the columns.
+    pub data: Vec<Data>,
+    /// The rows, each with one cell per data set.
+    pub rows: Vec<RowResult>,
+    /// Seconds spent fitting, summed over all folds; row by row, data set by data set.
+    pub timing: Vec<Vec<Option<f64>>>,
+    /// Where it ran.
+    pub machine: Machine,
+}
+
+/// How it was measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Protocol {
+    /// Folds of each cross-validation.
+    pub n_folds: usize,
+    /// Repetitions with other folds.
+    pub n_repeats: usize,
+    /// Fixes the folds.
+    pub seed: u64,
+    /// Whether this is the short run.
+    pub quick: bool,
+}
+
+/// A data set and whether it was there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Data {
+    /// Name in the catalogue.
+    pub name: String,
+    /// What it is.
+    pub title: String,
+    /// What was found.
+    pub state: DataState,
+}
+
+/// Whether a data set was there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "state")]
+pub enum DataState {
+    /// Read and verified.
+    Present {
+        /// Number of bags.
+        n_bags: usize,
+        /// Number of positive bags.
+        n_positive: usize,
+        /// Number of instances.
+        n_instances: usize,
+        /// Number of features.
+        n_features: usize,
+    },
+    /// Not there, or not the file meant.
+    Absent {
+        /// What is missing and how to get it.
+        reason: String,
+    },
+}
+
+/// A row and what its cells came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RowResult {
+    /// Short name of the row.
+    pub id: String,
+    /// Name of the method for people.
+    pub method: String,
+    /// The parameters.
+    pub settings: String,
+    /// One per data set, in their order.
+    pub cells: Vec<Cell>,
+}
+
+/// What one method came to on one data set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "state")]
+pub enum Cell {
+    /// Measured.
+    Measured {
+        /// Share of bags labelled right.
+        accuracy: Estimate,
+        /// Area under the ROC curve.
+        auc: Option<Estimate>,
+    },
+    /// The data set was not there.
+    NoData,
+    /// The method refused the data.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A mean over repetitions.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The mean.
+    pub mean: f64,
+    /// Half the width of its 95 % confidence interval, from two repetitions on.
+    pub half_width: Option<f64>,
+}
+
+impl From<mil_core::stats::Summary> for Estimate {
+    fn from(summary: mil_core::stats::Summary) -> Estimate {
+        Estimate { mean: summary.mean, half_width: summary.half_width }
+    }
+}
+
+/// Where a run took place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Operating system.
+    pub os: String,
+    /// Instruction set.
+    pub arch: String,
+    /// Threads used.
+    pub n_threads: usize,
+}
+
+impl Machine {
+    /// This one.
+    #[must_use]
+    pub fn this() -> Machine {
+        Machine {
+            os: std::env::consts::OS.to_owned(),
+            arch: std::env::consts::ARCH.to_owned(),
+            n_threads: rayon::current_num_threads(),
+        }
+    }
+}

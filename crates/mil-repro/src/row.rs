@@ -1,0 +1,54 @@
+//! One method with fixed parameters: a row of the table.
+
+use mil_core::{BagModel, BagSet, CrossValidation, CvReport, FitError, Label, Learner, Observer};
+
+/// A row of the table: a method, its parameters, and how to cross-validate it.
+pub struct Row {
+    /// Short name, as given on the command line.
+    pub id: &'static str,
+    /// Name of the method for people.
+    pub method: &'static str,
+    /// The parameters, all of them fixed and stated, or how they are chosen inside the training folds.
+    pub settings: &'static str,
+    /// The learner.
+    pub learner: Box<dyn AnyLearner>,
+}
+
+/// A learner of two classes whose model type does not matter.
+pub trait AnyLearner: Send + Sync {
+    /// Cross-validates the learner.
+    ///
+    /// # Errors
+    /// As [`CrossValidation::run`].
+    fn cross_validate(
+        &self,
+        plan: &CrossValidation,
+        bags: &BagSet<Label>,
+        observer: &dyn Observer,
+    ) -> Result<CvReport<Label>, FitError>;
+}
+
+impl<L> AnyLearner for L
+where
+    L: Learner + Send,
+    L::Model: BagModel,
+{
+    fn cross_validate(
+        &self,
+        plan: &CrossValidation,
+        bags: &BagSet<Label>,
+        observer: &dyn Observer,
+    ) -> Result<CvReport<Label>, FitError> {
+        plan.run(self, bags, observer)
+    }
+}
+
+/// What a paper prints for a method, for orientation.
+pub struct Published {
+    /// Name of the method.
+    pub method: &'static str,
+    /// Paper and table.
+    pub source: &'static str,
+    /// Accuracy in percent by data set.
+    pub accuracies: &'static [(&'static str, f64)],
+}

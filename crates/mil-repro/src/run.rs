@@ -1,0 +1,174 @@
+//! Runs the cells and tells how far it is.
+
+use std::collections::HashMap;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use mil_core::{BagSet, CrossValidation, Event, Label, Observer, Stage};
+use mil_data::catalogue::{self, DataSet};
+
+use crate::results::{Cell, Data, DataState, Machine, Protocol, Results, RowResult, SCHEMA};
+use crate::row::Row;
+
+/// Cross-validates each row on each data set that is there.
+///
+/// # Errors
+/// If a name is not in the catalogue.
+pub fn run(
+    rows: &[Row],
+    data: &[&str],
+    protocol: &Protocol,
+    data_dir: Option<&Path>,
+    progress: &Progress,
+) -> Result<Results, catalogue::CatalogueError> {
+    let loaded: Vec<(Data, Option<BagSet<Label>>)> =
+        data.iter().map(|name| load(name, data_dir)).collect::<Result<_, _>>()?;
+    let n_present = loaded.iter().filter(|(_, bags)| bags.is_some()).count();
+    progress.start(rows.len() * n_present * protocol.n_folds * protocol.n_repeats);
+    let mut results = Results {
+        schema: SCHEMA.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        protocol: protocol.clone(),
+        data: loaded.iter().map(|(data, _)| data.clone()).collect(),
+        rows: Vec::new(),
+        timing: Vec::new(),
+        machine: Machine::this(),
+    };
+    for row in rows {
+        let (cells, seconds) = loaded
+            .iter()
+            .map(|(data, bags)| match bags {
+                None => (Cell::NoData, None),
+                Some(bags) => measure(row, &data.name, bags, protocol, progress),
+            })
+            .unzip();
+        results.rows.push(RowResult {
+            id: row.id.to_owned(),
+            method: row.method.to_owned(),
+            settings: row.settings.to_owned(),
+            cells,
+        });
+        results.timing.push(seconds);
+    }
+    progress.finish();
+    Ok(results)
+}
+
+/// A data set and its bags, where they are there.
+fn load(name: &str, data_dir: Option<&Path>) -> Result<(Data, Option<BagSet<Label>>), catalogue::CatalogueError> {
+    let entry = catalogue::find(name)?;
+    let (state, bags) = match entry.load(data_dir) {
+        Ok(DataSet::Binary(bags)) => {
+            let state = DataState::Present {
+                n_bags: bags.n_bags(),
+                n_positive: bags.positive_bags().count(),
+                n_instances: bags.n_instances(),
+                n_features: bags.n_features(),
+            };
+            (state, Some(bags))
+        }
+        Ok(_) => (DataState::Absent { reason: format!("{name} is not a set of bags of two classes") }, None),
+        Err(error) => (DataState::Absent { reason: error.to_string() }, None),
+    };
+    Ok((Data { name: name.to_owned(), title: entry.title.to_owned(), state }, bags))
+}
+
+fn measure(
+    row: &Row,
+    data: &str,
+    bags: &BagSet<Label>,
+    protocol: &Protocol,
+    progress: &Progress,
+) -> (Cell, Option<f64>) {
+    let Protocol { n_folds, n_repeats, seed, .. } = *protocol;
+    let plan = CrossValidation { n_folds, n_repeats, seed };
+    let watch = Stopwatch { progress, since: Mutex::default(), total: Mutex::default() };
+    progress.enter(row.id, data);
+    match row.learner.cross_validate(&plan, bags, &watch) {
+        Ok(report) => {
+            let seconds = watch.total.into_inner().expect("no fold panicked").as_secs_f64();
+            let cell = Cell::Measured { accuracy: report.accuracy().into(), auc: report.roc_auc().map(Into::into) };
+            progress.leave(row.id, data, &format!("accuracy {:.1} %", 100.0 * report.accuracy().mean));
+            (cell, Some(seconds))
+        }
+        Err(error) => {
+            progress.leave(row.id, data, &error.to_string());
+            (Cell::Failed { reason: error.to_string() }, None)
+        }
+    }
+}
+
+/// Adds up the time between the first two stages of every fold.
+struct Stopwatch<'a> {
+    progress: &'a Progress,
+    since: Mutex<HashMap<(usize, usize), Instant>>,
+    total: Mutex<Duration>,
+}
+
+impl Observer for Stopwatch<'_> {
+    fn on_event(&self, event: Event) {
+        let fold = (event.repeat_idx, event.fold_idx);
+        match event.stage {
+            Stage::Fitting => {
+                self.since.lock().expect("no fold panicked").insert(fold, Instant::now());
+            }
+            Stage::Scoring => {
+                let start = self.since.lock().expect("no fold panicked").remove(&fold).expect("fitting came first");
+                *self.total.lock().expect("no fold panicked") += start.elapsed();
+            }
+            Stage::Done => self.progress.advance(),
+        }
+    }
+}
+
+/// A bar on a terminal, a line per cell elsewhere, nothing when quiet.
+pub struct Progress {
+    bar: ProgressBar,
+    lines: bool,
+}
+
+impl Progress {
+    /// Reports to standard error.
+    ///
+    /// # Panics
+    /// Never: the template is a constant.
+    #[must_use]
+    pub fn to_stderr() -> Progress {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} folds, {eta} left  {msg}");
+        bar.set_style(style.expect("a constant template"));
+        Progress { bar, lines: !std::io::stderr().is_terminal() }
+    }
+
+    /// Reports nothing.
+    #[must_use]
+    pub fn quiet() -> Progress {
+        Progress { bar: ProgressBar::hidden(), lines: false }
+    }
+
+    fn start(&self, n_folds: usize) {
+        self.bar.set_length(n_folds as u64);
+    }
+
+    fn enter(&self, row: &str, data: &str) {
+        self.bar.set_message(format!("{row} on {data}"));
+    }
+
+    fn advance(&self) {
+        self.bar.inc(1);
+    }
+
+    #[expect(clippy::print_stderr)]
+    fn leave(&self, row: &str, data: &str, outcome: &str) {
+        if self.lines {
+            eprintln!("{row} on {data}: {outcome}");
+        }
+    }
+
+    fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

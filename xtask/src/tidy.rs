@@ -1,0 +1,234 @@
+//! The checks on the source tree that no compiler makes.
+//!
+//! Each check is a function from text to complaints, with a test in which it complains.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use crate::process::{Failure, cargo, output_of, root};
+
+/// Which crates of the workspace a crate may depend on: arrows point one way.
+const ALLOWED: [(&str, &[&str]); 4] =
+    [("mil-core", &[]), ("mil-data", &["mil-core"]), ("mil-kernels", &["mil-core"]), ("mil-testkit", &["mil-core"])];
+
+/// Crates that may depend on anything: they are at the top.
+const TOP: [&str; 3] = ["mil-repro", "mil-benches", "xtask"];
+
+/// What must not be in the dependency tree of `mil-core`: solvers, plotting, command line, file formats.
+const BANNED_FROM_CORE: [&str; 10] =
+    ["osqp", "clarabel", "faer", "plotters", "clap", "indicatif", "csv", "parquet", "zip", "serde_json"];
+
+/// Direct and indirect dependencies of `mil-core`, the build included, that are still "small".
+const MAX_CORE_TREE: usize = 45;
+
+/// Runs every check over the files that git tracks.
+pub fn run() -> Result<(), Failure> {
+    let files = tracked_files()?;
+    let mut complaints = Vec::new();
+    for (path, text) in &files {
+        complaints.extend(check_text(path, text));
+        if path.starts_with("crates/") && path.ends_with("Cargo.toml") {
+            complaints.extend(check_arrows(path, text));
+        }
+    }
+    complaints.extend(check_layout(&files));
+    let tree = output_of(cargo().current_dir(root()).args([
+        "tree",
+        "--package",
+        "mil-core",
+        "--edges",
+        "normal",
+        "--prefix",
+        "none",
+    ]))?;
+    complaints.extend(check_core_tree(&tree));
+    if complaints.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("the tree is not tidy:\n  {}", complaints.join("\n  "))))
+}
+
+/// Path and text of every tracked file that is text.
+fn tracked_files() -> Result<BTreeMap<String, String>, Failure> {
+    let listing = output_of(Command::new("git").current_dir(root()).args(["ls-files", "-z"]))?;
+    let texts = listing.split('\0').filter(|path| !path.is_empty()).filter_map(|path| {
+        let text = std::fs::read_to_string(root().join(path)).ok()?;
+        Some((path.to_owned(), text))
+    });
+    Ok(texts.collect())
+}
+
+fn check_text(path: &str, text: &str) -> Vec<String> {
+    let generated =
+        path == "Cargo.lock" || path.starts_with("fixtures/golden/") || path.contains("proptest-regressions");
+    if generated {
+        return Vec::new();
+    }
+    let mut complaints = Vec::new();
+    if !text.is_empty() && !text.ends_with('\n') {
+        complaints.push(format!("{path}: no line end after the last line"));
+    }
+    for (line_idx, line) in text.lines().enumerate() {
+        let mut complain = |what: &str| complaints.push(format!("{path}:{}: {what}", line_idx + 1));
+        if line.ends_with(' ') || line.ends_with('\t') {
+            complain("blank at the end of the line");
+        }
+        if path.ends_with(".rs") {
+            // Spelt in halves, lest this file complain of itself.
+            if [concat!("todo", "!("), concat!("unimplemented", "!("), concat!("FIX", "ME")]
+                .iter()
+                .any(|s| line.contains(s))
+            {
+                complain("unfinished work");
+            }
+            if line.contains(concat!("#[ign", "ore")) {
+                complain("an ignored test: slow experiments are commands of xtask");
+            }
+        }
+        if ["home", "root", "work", "Users"].iter().any(|top| names_folder(line, top)) {
+            complain("an absolute path of one machine");
+        }
+    }
+    complaints
+}
+
+/// Whether a line names something inside a top-level folder such as `/home`.
+fn names_folder(line: &str, top: &str) -> bool {
+    let needle = format!("/{top}/");
+    line.match_indices(&needle).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + needle.len()..].chars().next();
+        !before.is_some_and(|c| c.is_alphanumeric() || "._-*/".contains(c)) && after.is_some_and(char::is_alphanumeric)
+    })
+}
+
+/// Internal dependencies of a manifest against the table.
+fn check_arrows(path: &str, manifest: &str) -> Vec<String> {
+    let name = path.split('/').nth(1).unwrap_or_default();
+    if TOP.contains(&name) {
+        return Vec::new();
+    }
+    let Some((_, allowed)) = ALLOWED.iter().find(|(known, _)| *known == name) else {
+        return vec![format!("{path}: {name} is not in the table of arrows in xtask/src/tidy.rs")];
+    };
+    let mut section = "";
+    let mut complaints = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            section = line;
+        }
+        let dependency = line.split(['.', ' ', '=']).next().unwrap_or_default();
+        if section == "[dependencies]" && dependency.starts_with("mil-") && !allowed.contains(&dependency) {
+            complaints.push(format!("{path}: {name} must not depend on {dependency}"));
+        }
+    }
+    complaints
+}
+
+fn check_layout(files: &BTreeMap<String, String>) -> Vec<String> {
+    let mut complaints = Vec::new();
+    let architecture = files.get("ARCHITECTURE.md").map_or("", String::as_str);
+    let provenance = files.get("fixtures/PROVENANCE.md").map_or("", String::as_str);
+    for path in files.keys() {
+        let parts: Vec<&str> = path.split('/').collect();
+        if let ["crates", name, "Cargo.toml"] = parts[..] {
+            if !files.contains_key(&format!("crates/{name}/README.md")) {
+                complaints.push(format!("crates/{name}: no README.md"));
+            }
+            if !architecture.contains(name) {
+                complaints.push(format!("ARCHITECTURE.md does not mention {name}"));
+            }
+        }
+        if let ["fixtures", "golden", name] = parts[..]
+            && !provenance.contains(name)
+        {
+            complaints.push(format!("fixtures/PROVENANCE.md does not say where golden/{name} comes from"));
+        }
+    }
+    for top in files.keys().filter_map(|path| path.split_once('/')).map(|(top, _)| top) {
+        if !["crates", "xtask", "benches", "fixtures", "docs", ".cargo", ".ci", ".github"].contains(&top) {
+            complaints.push(format!("{top}/ is not a folder of the layout"));
+        }
+    }
+    complaints
+}
+
+fn check_core_tree(tree: &str) -> Vec<String> {
+    let mut names: Vec<&str> =
+        tree.lines().filter_map(|line| line.split(' ').next()).filter(|name| !name.is_empty()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let mut complaints: Vec<String> = names
+        .iter()
+        .filter(|name| BANNED_FROM_CORE.contains(name))
+        .map(|name| format!("mil-core depends on {name}"))
+        .collect();
+    if names.len() > MAX_CORE_TREE {
+        complaints.push(format!("mil-core's tree has {} packages, at most {MAX_CORE_TREE} are small", names.len()));
+    }
+    complaints
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(paths: &[(&str, &str)]) -> BTreeMap<String, String> {
+        paths.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
+    }
+
+    #[test]
+    fn text_faults_are_named_by_line() {
+        assert_eq!(check_text("a.rs", "fn a() {}\n"), Vec::<String>::new());
+        assert_eq!(check_text("a.rs", "fn a() {} \n"), ["a.rs:1: blank at the end of the line"]);
+        assert_eq!(check_text("a.rs", "x"), ["a.rs: no line end after the last line"]);
+        let unfinished = format!("\n{}\n", concat!("todo", "!()"));
+        assert_eq!(check_text("a.rs", &unfinished), ["a.rs:2: unfinished work"]);
+        assert_eq!(check_text("a.rs", concat!("#[ign", "ore]\n")).len(), 1);
+    }
+
+    #[test]
+    fn paths_of_one_machine_are_found_and_relative_ones_are_not() {
+        assert!(names_folder(concat!("see /ho", "me/me/x"), "home"));
+        for fine in ["a/home/b", "../work/x", "/home/ alone", "https://x.org/home/y"] {
+            assert!(!names_folder(fine, "home") && !names_folder(fine, "work"), "{fine}");
+        }
+    }
+
+    #[test]
+    fn an_arrow_against_the_grain_is_found() {
+        let manifest = "[dependencies]\nmil-core.workspace = true\nmil-data.workspace = true\n[dev-dependencies]\nmil-testkit.workspace = true\n";
+        assert_eq!(
+            check_arrows("crates/mil-kernels/Cargo.toml", manifest),
+            ["crates/mil-kernels/Cargo.toml: mil-kernels must not depend on mil-data"]
+        );
+        assert_eq!(check_arrows("crates/mil-novel/Cargo.toml", "").len(), 1, "a crate that no one has placed");
+        assert!(check_arrows("crates/mil-repro/Cargo.toml", manifest).is_empty());
+    }
+
+    #[test]
+    fn the_layout_asks_for_readme_map_and_provenance() {
+        let complete = [
+            ("ARCHITECTURE.md", "mil-core"),
+            ("crates/mil-core/Cargo.toml", ""),
+            ("crates/mil-core/README.md", ""),
+            ("fixtures/PROVENANCE.md", "a.json"),
+            ("fixtures/golden/a.json", ""),
+        ];
+        assert!(check_layout(&tree(&complete)).is_empty());
+        for missing in [0, 2, 3] {
+            let mut paths = complete.to_vec();
+            paths.remove(missing);
+            assert_eq!(check_layout(&tree(&paths)).len(), 1, "without {}", complete[missing].0);
+        }
+        assert_eq!(check_layout(&tree(&[("scripts/x.sh", "")])).len(), 1);
+    }
+
+    #[test]
+    fn a_solver_under_the_core_is_found() {
+        assert!(check_core_tree("mil-core v0.1.0 (x)\nnalgebra v0.35.0\n").is_empty());
+        assert_eq!(check_core_tree("mil-core v0.1.0\nosqp v0.6.3\n"), ["mil-core depends on osqp"]);
+        let many: String = (0..60).map(|i| format!("package-{i} v1.0.0\n")).collect();
+        assert_eq!(check_core_tree(&many).len(), 1);
+    }
+}
