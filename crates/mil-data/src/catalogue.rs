@@ -338,7 +338,7 @@ pub enum FileFault {
     },
     /// It does not read as its format.
     #[error("does not read: {0}")]
-    Read(#[from] DataError),
+    Read(Box<DataError>),
     /// It holds other numbers of things.
     #[error("holds {found}; expected {expected}")]
     Contents {
@@ -423,8 +423,9 @@ impl Entry {
             Origin::Shipped(_) => file.verified_bytes(file.embedded.expect("the origin says so")),
             Origin::File(path) => File::open(path).map_err(FileFault::Io).and_then(|open| file.verified_bytes(open)),
         };
-        let loaded = bytes.and_then(|bytes| Ok(load_bytes(bytes, &origin.to_string(), file.format, section.contents)?));
-        let loaded = loaded.map_err(fault)?;
+        let bytes = bytes.map_err(fault)?;
+        let loaded = load_bytes(bytes, &origin.to_string(), file.format, section.contents)
+            .map_err(|error| fault(FileFault::Read(Box::new(error))))?;
         match loaded.contents() {
             found if found == section.contents => Ok(loaded),
             found => Err(fault(FileFault::Contents { found, expected: section.contents })),
