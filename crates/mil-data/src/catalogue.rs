@@ -92,7 +92,7 @@ pub struct Entry {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Section {
-    /// `bags`, `train` or `test`.
+    /// `bags`, `training instances` or `test instances`.
     pub name: &'static str,
     /// What it holds.
     pub contents: Contents,

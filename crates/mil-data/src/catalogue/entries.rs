@@ -220,7 +220,7 @@ pub(super) static ENTRIES: [Entry; 8] = [
         class_titles: &[],
         sections: &[
             Section {
-                name: "train",
+                name: "training instances",
                 contents: Contents::Instances { n_instances: 7291, n_classes: 10, n_features: 256 },
                 files: &[AcceptedFile {
                     path: "usps/zip.train.gz",
@@ -231,7 +231,7 @@ pub(super) static ENTRIES: [Entry; 8] = [
                 }],
             },
             Section {
-                name: "test",
+                name: "test instances",
                 contents: Contents::Instances { n_instances: 2007, n_classes: 10, n_features: 256 },
                 files: &[AcceptedFile {
                     path: "usps/zip.test.gz",
