@@ -1,5 +1,4 @@
 //! Criterion groups that cross crates: from bytes to a cross-validated model.
-#![expect(missing_docs, reason = "criterion writes the entry points")]
 
 use std::hint::black_box;
 

@@ -698,9 +698,9 @@ mod tests {
             BagSet::from_parts(parts).unwrap_err()
         };
         let count = |what, found, expected| BagError::Count { what, found, expected };
-        assert_eq!(broken(|p| drop(p.values.pop())), count("values", 3, 4));
-        assert_eq!(broken(|p| drop(p.labels.pop())), count("bag labels", 1, 2));
-        assert_eq!(broken(|p| drop(p.offsets.pop())), count("bag offsets", 2, 3));
+        assert_eq!(broken(|p| p.values.truncate(3)), count("values", 3, 4));
+        assert_eq!(broken(|p| p.labels.truncate(1)), count("bag labels", 1, 2));
+        assert_eq!(broken(|p| p.offsets.truncate(2)), count("bag offsets", 2, 3));
         assert_eq!(broken(|p| p.offsets = vec![0, 3, 2]), BagError::Offsets);
         assert_eq!(broken(|p| p.offsets = vec![1, 1, 2]), BagError::Offsets);
         assert!(matches!(broken(|p| p.offsets = vec![0, 2, 2]), BagError::EmptyBag { bag_idx: 1, .. }));

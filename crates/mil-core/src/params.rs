@@ -337,20 +337,22 @@ impl<P: Deref> Deref for Checked<P> {
     }
 }
 
-/// The known name nearest to a mistyped one, the first on ties; `None` where none is near.
+/// The known name nearest to a mistyped one, the first on ties; `None` where none is near. Case and punctuation do not count.
 ///
 /// ```
 /// use mil_core::nearest_name;
 /// assert_eq!(nearest_name("penalti", &["penalty", "max_rounds"]), Some("penalty"));
+/// assert_eq!(nearest_name("MaxRounds", &["penalty", "max_rounds"]), Some("max_rounds"));
 /// assert_eq!(nearest_name("seed", &["penalty", "max_rounds"]), None);
 /// ```
 #[must_use]
 pub fn nearest_name<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let bare = |word: &str| word.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect::<Vec<_>>();
     // A third of the letters may be wrong; beyond that a hint misleads.
-    let limit = name.chars().count().max(3) / 3;
+    let limit = bare(name).len().max(3) / 3;
     known
         .iter()
-        .map(|candidate| (edit_distance(name, candidate), *candidate))
+        .map(|candidate| (edit_distance(&bare(name), &bare(candidate)), *candidate))
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
@@ -361,12 +363,11 @@ fn hint(name: &str, known: &[&str]) -> String {
 }
 
 /// Insertions, deletions and replacements that lead from one word to the other.
-fn edit_distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
+fn edit_distance(from: &[char], to: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.chars().enumerate() {
+    for (i, a) in from.iter().enumerate() {
         let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, &b) in to.iter().enumerate() {
+        for (j, b) in to.iter().enumerate() {
             let replaced = diagonal + usize::from(a != b);
             diagonal = row[j + 1];
             row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
@@ -441,7 +442,8 @@ mod tests {
         for (from, to, distance) in
             [("", "abc", 3), ("kitten", "sitting", 3), ("penalty", "penalty", 0), ("ab", "ba", 2)]
         {
-            assert_eq!(edit_distance(from, to), distance);
+            let letters = |word: &str| word.chars().collect::<Vec<_>>();
+            assert_eq!(edit_distance(&letters(from), &letters(to)), distance);
         }
     }
 }

@@ -26,10 +26,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use mil_core::{BagSet, ClassId, ClassNames, Label};
+use mil_core::{BagSet, ClassId, ClassNames, Label, nearest_name};
 use sha2::{Digest, Sha256};
 
-use crate::{InstancesError, LabelledInstances};
+use crate::{DataError, Format, LabelledInstances, ReadOptions, gzip, read};
 
 /// All known data sets, shipped ones first.
 #[must_use]
@@ -85,14 +85,14 @@ pub struct Entry {
     /// What the classes stand for, in the order of their ids, where their names in the data do not say; else empty.
     pub class_titles: &'static [&'static str],
     /// What it consists of: its bags, or the training and the test instances.
-    pub parts: &'static [Part],
+    pub sections: &'static [Section],
 }
 
-/// One part of a data set, which lies in one file.
+/// One section of a data set, which lies in one file.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Part {
-    /// `bags`, `train` or `test`.
+pub struct Section {
+    /// `bags`, `training instances` or `test instances`.
     pub name: &'static str,
     /// What it holds.
     pub contents: Contents,
@@ -100,7 +100,7 @@ pub struct Part {
     pub files: &'static [AcceptedFile],
 }
 
-/// What a part of a data set holds.
+/// What a section of a data set holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contents {
     /// Bags of two classes.
@@ -152,7 +152,7 @@ impl fmt::Display for Contents {
     }
 }
 
-/// A file that is known to hold a part of a data set.
+/// A file that is known to hold a section of a data set.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct AcceptedFile {
@@ -172,8 +172,8 @@ pub struct AcceptedFile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileFormat {
-    /// Bags as `label,bag,f1,...,fd` without a header.
-    Csv,
+    /// Bags in one of the formats that [`read`] knows.
+    Bags(Format),
     /// Instances as lines of numbers, read by [`LabelledInstances::read_esl`].
     Esl,
 }
@@ -200,7 +200,7 @@ pub enum DataSet {
 pub enum Located {
     /// Inside this crate.
     Shipped,
-    /// In the data folder: one file for each part.
+    /// In the data folder: one file for each section.
     Present(Vec<PathBuf>),
     /// Nowhere.
     Missing(Missing),
@@ -216,12 +216,12 @@ pub enum Missing {
         /// The path given.
         folder: PathBuf,
     },
-    /// The folder holds none of the files of a part.
+    /// The folder holds none of the files of a section.
     FileAbsent {
         /// The data folder.
         folder: PathBuf,
-        /// Name of the part.
-        part: &'static str,
+        /// Name of the section.
+        section: &'static str,
         /// The paths tried, in order.
         looked_for: Vec<PathBuf>,
     },
@@ -234,10 +234,15 @@ impl fmt::Display for Missing {
                 f.write_str("it is not shipped, and no data folder was given (option --data or variable MIL_DATA)")
             }
             Missing::FolderAbsent { folder } => write!(f, "there is no data folder {}", folder.display()),
-            Missing::FileAbsent { folder, part, looked_for } => {
+            Missing::FileAbsent { folder, section, looked_for } => {
                 let relative = |path: &PathBuf| path.strip_prefix(folder).unwrap_or(path).display().to_string();
                 let names: Vec<String> = looked_for.iter().map(relative).collect();
-                write!(f, "the folder {} has no file of its {part}; looked for {}", folder.display(), names.join(", "))
+                write!(
+                    f,
+                    "the folder {} has no file of its {section}; looked for {}",
+                    folder.display(),
+                    names.join(", ")
+                )
             }
         }
     }
@@ -332,8 +337,8 @@ pub enum FileFault {
         expected: &'static str,
     },
     /// It does not read as its format.
-    #[error(transparent)]
-    Read(#[from] ReadError),
+    #[error("does not read: {0}")]
+    Read(Box<DataError>),
     /// It holds other numbers of things.
     #[error("holds {found}; expected {expected}")]
     Contents {
@@ -348,7 +353,7 @@ impl Entry {
     /// Whether the data set is inside this crate.
     #[must_use]
     pub fn is_shipped(&self) -> bool {
-        self.parts.iter().all(|part| part.embedded().is_some())
+        self.sections.iter().all(|section| section.embedded().is_some())
     }
 
     /// Looks for the data set without reading it.
@@ -357,7 +362,7 @@ impl Entry {
         if self.is_shipped() {
             return Located::Shipped;
         }
-        match self.parts.iter().map(|part| part.locate(data_dir)).collect() {
+        match self.sections.iter().map(|section| section.locate(data_dir)).collect() {
             Ok(files) => Located::Present(files),
             Err(missing) => Located::Missing(missing),
         }
@@ -368,13 +373,13 @@ impl Entry {
     /// # Errors
     /// If the data set is not there, or a file differs in size, checksum or counts from the one known.
     pub fn load(&'static self, data_dir: Option<&Path>) -> Result<DataSet, CatalogueError> {
-        let mut parts = self.parts.iter().map(|part| self.load_part(part, data_dir));
-        let first = parts.next().expect("a data set has a part")?;
-        match (first, parts.next().transpose()?) {
+        let mut sections = self.sections.iter().map(|section| self.load_section(section, data_dir));
+        let first = sections.next().expect("a data set has a section")?;
+        match (first, sections.next().transpose()?) {
             (Loaded::Binary(bags), None) => Ok(DataSet::Binary(bags)),
             (Loaded::Classes(bags), None) => Ok(DataSet::Classes(bags)),
             (Loaded::Instances(train), Some(Loaded::Instances(test))) => Ok(DataSet::Instances { train, test }),
-            _ => unreachable!("an entry has one part of bags, or two of instances"),
+            _ => unreachable!("an entry has one section of bags, or two of instances"),
         }
     }
 
@@ -384,13 +389,13 @@ impl Entry {
     /// If no file of the data set is present. A file that is present and wrong is an outcome, not an error.
     pub fn verify(&'static self, data_dir: Option<&Path>) -> Result<Vec<FileCheck>, CatalogueError> {
         let mut checks = Vec::new();
-        for part in self.parts {
-            for file in part.files {
+        for section in self.sections {
+            for file in section.files {
                 let embedded = file.embedded.map(|_| Origin::Shipped(file.path));
                 let in_folder = data_dir.into_iter().flat_map(|folder| file.candidates(folder));
                 let present = in_folder.filter(|path| path.is_file()).map(Origin::File);
                 checks.extend(embedded.into_iter().chain(present).map(|origin| {
-                    let outcome = self.read(part, file, &origin).map(|_| part.contents);
+                    let outcome = self.read(section, file, &origin).map(|_| section.contents);
                     FileCheck { origin, outcome }
                 }));
             }
@@ -401,28 +406,29 @@ impl Entry {
         }
     }
 
-    fn load_part(&'static self, part: &Part, data_dir: Option<&Path>) -> Result<Loaded, CatalogueError> {
-        if let Some(file) = part.embedded() {
-            return self.read(part, file, &Origin::Shipped(file.path));
+    fn load_section(&'static self, section: &Section, data_dir: Option<&Path>) -> Result<Loaded, CatalogueError> {
+        if let Some(file) = section.embedded() {
+            return self.read(section, file, &Origin::Shipped(file.path));
         }
-        let path = part.locate(data_dir).map_err(|missing| self.missing(missing))?;
+        let path = section.locate(data_dir).map_err(|missing| self.missing(missing))?;
         let folder = data_dir.expect("a file was found in it");
         let is_this = |file: &&AcceptedFile| file.candidates(folder).contains(&path);
-        let file = part.files.iter().find(is_this).expect("the path is a candidate of a file");
-        self.read(part, file, &Origin::File(path))
+        let file = section.files.iter().find(is_this).expect("the path is a candidate of a file");
+        self.read(section, file, &Origin::File(path))
     }
 
-    fn read(&'static self, part: &Part, file: &AcceptedFile, origin: &Origin) -> Result<Loaded, CatalogueError> {
+    fn read(&'static self, section: &Section, file: &AcceptedFile, origin: &Origin) -> Result<Loaded, CatalogueError> {
         let fault = |fault| CatalogueError::File { entry: self, origin: origin.clone(), fault: Box::new(fault) };
         let bytes = match origin {
             Origin::Shipped(_) => file.verified_bytes(file.embedded.expect("the origin says so")),
             Origin::File(path) => File::open(path).map_err(FileFault::Io).and_then(|open| file.verified_bytes(open)),
         };
-        let loaded = bytes.and_then(|bytes| Ok(load_bytes(&bytes, &origin.to_string(), file.format, part.contents)?));
-        let loaded = loaded.map_err(fault)?;
+        let bytes = bytes.map_err(fault)?;
+        let loaded = load_bytes(bytes, &origin.to_string(), file.format, section.contents)
+            .map_err(|error| fault(FileFault::Read(Box::new(error))))?;
         match loaded.contents() {
-            found if found == part.contents => Ok(loaded),
-            found => Err(fault(FileFault::Contents { found, expected: part.contents })),
+            found if found == section.contents => Ok(loaded),
+            found => Err(fault(FileFault::Contents { found, expected: section.contents })),
         }
     }
 
@@ -431,7 +437,7 @@ impl Entry {
     }
 }
 
-impl Part {
+impl Section {
     fn embedded(&self) -> Option<&AcceptedFile> {
         self.files.iter().find(|file| file.embedded.is_some())
     }
@@ -445,7 +451,7 @@ impl Part {
         let looked_for: Vec<PathBuf> = self.files.iter().flat_map(|file| file.candidates(folder)).collect();
         match looked_for.iter().find(|path| path.is_file()) {
             Some(path) => Ok(path.clone()),
-            None => Err(Missing::FileAbsent { folder: folder.to_owned(), part: self.name, looked_for }),
+            None => Err(Missing::FileAbsent { folder: folder.to_owned(), section: self.name, looked_for }),
         }
     }
 }
@@ -461,7 +467,7 @@ impl AcceptedFile {
     /// The uncompressed bytes, once they are known to be those meant. No more than one byte too many is ever decompressed.
     fn verified_bytes(&self, reader: impl Read) -> Result<Vec<u8>, FileFault> {
         let mut bytes = Vec::with_capacity(self.n_bytes as usize + 1);
-        crate::instances::plain(reader)?.take(self.n_bytes + 1).read_to_end(&mut bytes)?;
+        gzip::open(reader)?.take(self.n_bytes + 1).read_to_end(&mut bytes)?;
         let (found, expected) = (bytes.len() as u64, self.n_bytes);
         if found > expected {
             return Err(FileFault::TooLong { expected });
@@ -477,7 +483,7 @@ impl AcceptedFile {
     }
 }
 
-/// One part in memory.
+/// One section in memory.
 #[derive(Debug)]
 enum Loaded {
     Binary(BagSet<Label>),
@@ -509,8 +515,25 @@ impl Loaded {
     }
 }
 
+/// Reads bytes that are known to be those meant.
+fn load_bytes(bytes: Vec<u8>, source_name: &str, format: FileFormat, contents: Contents) -> Result<Loaded, DataError> {
+    let FileFormat::Bags(format) = format else {
+        return LabelledInstances::read_esl(&bytes[..], source_name).map(Loaded::Instances);
+    };
+    let table = read(&bytes[..], source_name, format, &ReadOptions::default())?;
+    drop(bytes);
+    match contents {
+        Contents::Binary { .. } => table.binary(None).map(Loaded::Binary),
+        Contents::Classes { n_classes, .. } => Ok(Loaded::Classes(of_first_classes(table.classes()?, n_classes))),
+        Contents::Instances { .. } => unreachable!("instances are in no format of bags"),
+    }
+}
+
 /// The bags of the first classes only, as Corel-1000 is the first half of Corel-2000.
-fn of_first_classes(bags: &BagSet<ClassId>, n_classes: usize) -> BagSet<ClassId> {
+fn of_first_classes(bags: BagSet<ClassId>, n_classes: usize) -> BagSet<ClassId> {
+    if bags.n_classes() <= n_classes {
+        return bags;
+    }
     let class_names = ClassNames::new(bags.class_names().iter().take(n_classes));
     let mut builder = BagSet::builder_of_classes(class_names);
     for (bag, &class) in bags.bags().zip(bags.labels()).filter(|(_, class)| class.idx() < n_classes) {
@@ -523,81 +546,8 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A hint at the known name nearest to a mistyped one, or nothing where none is near. Case and punctuation do not count.
 fn hint(name: &str, known: &[&str]) -> String {
-    let bare = |word: &str| word.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect::<Vec<_>>();
-    // A third of the letters may be wrong; beyond that a hint misleads.
-    let limit = bare(name).len().max(3) / 3;
-    known
-        .iter()
-        .map(|candidate| (edit_distance(&bare(name), &bare(candidate)), candidate))
-        .filter(|(distance, _)| *distance <= limit)
-        .min_by_key(|(distance, _)| *distance)
-        .map_or(String::new(), |(_, candidate)| format!("did you mean `{candidate}`? "))
-}
-
-/// Insertions, deletions and replacements that lead from one word to the other.
-fn edit_distance(from: &[char], to: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.iter().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[to.len()]
-}
-
-// ---- To be replaced by the readers of this crate: everything below up to the tests. ----
-
-/// Why verified bytes do not read.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// The instances are refused.
-    #[error(transparent)]
-    Instances(#[from] InstancesError),
-}
-
-fn load_bytes(bytes: &[u8], _source_name: &str, format: FileFormat, contents: Contents) -> Result<Loaded, ReadError> {
-    match (format, contents) {
-        (FileFormat::Esl, _) => Ok(Loaded::Instances(LabelledInstances::read_esl(bytes)?)),
-        (FileFormat::Csv, Contents::Binary { .. }) => {
-            let mut builder = BagSet::builder();
-            read_csv(bytes, |label, bag, values, opens| {
-                if opens {
-                    builder.open_bag(bag, if label == "1" { Label::Positive } else { Label::Negative });
-                }
-                builder.instance(values).expect("verified bytes");
-            });
-            Ok(Loaded::Binary(builder.build().expect("verified bytes")))
-        }
-        (FileFormat::Csv, Contents::Classes { n_classes, .. }) => {
-            let mut builder = BagSet::builder_of_classes(ClassNames::new((0..20).map(|id| id.to_string())));
-            read_csv(bytes, |label, bag, values, opens| {
-                if opens {
-                    builder.open_bag(bag, ClassId(label.parse().expect("verified bytes")));
-                }
-                builder.instance(values).expect("verified bytes");
-            });
-            Ok(Loaded::Classes(of_first_classes(&builder.build().expect("verified bytes"), n_classes)))
-        }
-        (FileFormat::Csv, Contents::Instances { .. }) => unreachable!("the table has none"),
-    }
-}
-
-fn read_csv(bytes: &[u8], mut row: impl FnMut(&str, &str, &[f64], bool)) {
-    let text = std::str::from_utf8(bytes).expect("verified bytes");
-    let (mut last, mut values) = ("", Vec::new());
-    for line in text.lines() {
-        let mut fields = line.split(',');
-        let (label, bag) = (fields.next().expect("verified bytes"), fields.next().expect("verified bytes"));
-        values.clear();
-        values.extend(fields.map(|field| field.parse::<f64>().expect("verified bytes")));
-        row(label, bag, &values, bag != last);
-        last = bag;
-    }
+    nearest_name(name, known).map_or(String::new(), |candidate| format!("did you mean `{candidate}`? "))
 }
 
 #[cfg(test)]
@@ -611,7 +561,7 @@ mod tests {
             assert_eq!(entry.locate(None), Located::Shipped);
             let checks = entry.verify(None).unwrap();
             assert_eq!(checks.len(), 1);
-            assert_eq!(*checks[0].outcome.as_ref().unwrap(), entry.parts[0].contents);
+            assert_eq!(*checks[0].outcome.as_ref().unwrap(), entry.sections[0].contents);
         }
     }
 
@@ -632,17 +582,18 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), entries().len(), "names are unique");
         for entry in entries() {
-            let kinds: Vec<_> = entry.parts.iter().map(|part| std::mem::discriminant(&part.contents)).collect();
+            let kinds: Vec<_> =
+                entry.sections.iter().map(|section| std::mem::discriminant(&section.contents)).collect();
             let instances =
                 std::mem::discriminant(&Contents::Instances { n_instances: 0, n_classes: 0, n_features: 0 });
             assert!(kinds == [instances; 2] || (kinds.len() == 1 && kinds[0] != instances), "{}", entry.name);
             assert!(entry.obtain.ends_with('.') && !entry.terms.is_empty() && !entry.citation.is_empty());
-            for file in entry.parts.iter().flat_map(|part| part.files) {
+            for file in entry.sections.iter().flat_map(|section| section.files) {
                 let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
                 assert!(file.sha256.len() == 64 && file.sha256.bytes().all(is_digit), "{}", file.path);
                 assert!(file.path.ends_with(".gz") && file.path.split('/').count() == 2, "{}", file.path);
             }
-            if let Contents::Classes { n_classes, .. } = entry.parts[0].contents {
+            if let Contents::Classes { n_classes, .. } = entry.sections[0].contents {
                 assert_eq!(entry.class_titles.len(), n_classes);
             }
         }
@@ -656,12 +607,12 @@ mod tests {
         terms: "CC BY 4.0",
         obtain: "Copy the fixture.",
         class_titles: &[],
-        parts: &[Part {
+        sections: &[Section {
             name: "bags",
             contents: Contents::Binary { n_bags: 92, n_positive: 47, n_instances: 476, n_features: 166 },
             files: &[AcceptedFile {
                 path: "molecules/musk1.csv.gz",
-                format: FileFormat::Csv,
+                format: FileFormat::Bags(Format::Csv),
                 n_bytes: 320_710,
                 sha256: "6eb13180b63f7cfabd1c759c510a036ecb561069aa8e86700c76a2fe139d297a",
                 embedded: None,
@@ -670,11 +621,11 @@ mod tests {
     };
 
     fn compressed() -> &'static [u8] {
-        find("musk1").unwrap().parts[0].files[0].embedded.unwrap()
+        find("musk1").unwrap().sections[0].files[0].embedded.unwrap()
     }
 
     fn uncompressed() -> Vec<u8> {
-        find("musk1").unwrap().parts[0].files[0].verified_bytes(compressed()).unwrap()
+        find("musk1").unwrap().sections[0].files[0].verified_bytes(compressed()).unwrap()
     }
 
     /// A data folder with one file.
@@ -756,7 +707,7 @@ mod tests {
         other[0] = b'0';
         let fault = fault_of(&other);
         assert!(
-            fault.starts_with("has the SHA-256 ") && fault.ends_with(UNSHIPPED.parts[0].files[0].sha256),
+            fault.starts_with("has the SHA-256 ") && fault.ends_with(UNSHIPPED.sections[0].files[0].sha256),
             "{fault}"
         );
         assert!(fault_of(&compressed()[..5000]).starts_with("cannot be read: "));
@@ -765,9 +716,9 @@ mod tests {
     #[test]
     fn wrong_counts_are_named() {
         static MISCOUNTED: Entry = Entry {
-            parts: &[Part {
+            sections: &[Section {
                 contents: Contents::Binary { n_bags: 92, n_positive: 46, n_instances: 476, n_features: 166 },
-                ..UNSHIPPED.parts[0]
+                ..UNSHIPPED.sections[0]
             }],
             ..UNSHIPPED
         };
@@ -812,7 +763,7 @@ mod tests {
 
     #[test]
     fn a_file_without_end_is_refused() {
-        let file = &UNSHIPPED.parts[0].files[0];
+        let file = &UNSHIPPED.sections[0].files[0];
         assert!(matches!(file.verified_bytes(std::io::repeat(b'1')), Err(FileFault::TooLong { expected: 320_710 })));
         let mut endless = Endless::new();
         assert!(matches!(file.verified_bytes(&mut endless), Err(FileFault::TooLong { expected: 320_710 })));
@@ -847,7 +798,7 @@ mod tests {
         for (name, class) in [("a", 0), ("b", 2), ("c", 1), ("d", 0)] {
             builder.bag(name, ClassId(class), [[f64::from(class)]]).unwrap();
         }
-        let first = of_first_classes(&builder.build().unwrap(), 2);
+        let first = of_first_classes(builder.build().unwrap(), 2);
         assert_eq!(first.names(), ["a", "c", "d"]);
         assert_eq!(first.labels(), [ClassId(0), ClassId(1), ClassId(0)]);
         assert_eq!(first.n_classes(), 2);

@@ -9,23 +9,22 @@
 //! ```
 //! use mil_data::LabelledInstances;
 //! let text = "6.0000 -1.0000 0.5000 \n9 -1 -0.948\n";
-//! let digits = LabelledInstances::read_esl(text.as_bytes())?;
+//! let digits = LabelledInstances::read_esl(text.as_bytes(), "digits.txt")?;
 //! assert_eq!((digits.n_instances(), digits.n_features()), (2, 2));
 //! assert_eq!(digits.class_names().iter().collect::<Vec<_>>(), ["6", "9"]);
 //! assert_eq!(digits.instance(1), [-1.0, -0.948]);
-//! # Ok::<(), mil_data::InstancesError>(())
+//! # Ok::<(), mil_data::DataError>(())
 //! ```
 
-use std::io::{BufRead, BufReader, Cursor, Read};
+use std::io::Read;
+use std::ops::Range;
 
-use flate2::bufread::MultiGzDecoder;
 use mil_core::{ClassId, ClassNames};
 use nalgebra::DMatrix;
 
-/// Longest line that is read, in bytes. Ten thousand features take a tenth of it; an endless line must not fill the memory.
-const MAX_LINE_BYTES: u64 = 1 << 20;
-/// What a file compressed with gzip begins with.
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+use crate::error::shorten;
+use crate::text::{self, Line, Lines};
+use crate::{DataError, Fault, Limits, Part, gzip};
 
 /// Instances with the class of each.
 ///
@@ -67,43 +66,43 @@ impl LabelledInstances {
 
     /// Reads lines of numbers separated by blanks: an integer that names the class, then the features.
     ///
-    /// Input compressed with gzip is recognised by its first bytes. Lines without a word are skipped.
+    /// Input compressed with gzip is recognised by its first bytes, and blank lines are skipped. The name of the source is for
+    /// messages.
     ///
     /// # Errors
     /// If reading fails, a word is not a number, the first of a line not an integer, lines differ in length, or there is none.
-    pub fn read_esl(reader: impl Read) -> Result<Self, InstancesError> {
-        let mut lines = plain(reader)?;
+    pub fn read_esl(reader: impl Read, source_name: &str) -> Result<Self, DataError> {
+        let reader = gzip::open(reader).map_err(|error| text::io(source_name, error))?;
+        let mut lines = Lines::new(reader, source_name, &Limits::default());
         let mut n_features = None;
         let mut values: Vec<f64> = Vec::new();
         let mut digits: Vec<i64> = Vec::new();
-        let mut bytes = Vec::new();
-        for line in 1.. {
-            bytes.clear();
-            let n_read = lines.by_ref().take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut bytes)?;
-            if n_read == 0 {
-                break;
-            }
-            if n_read as u64 > MAX_LINE_BYTES {
-                return Err(InstancesError::LineTooLong { line, limit: MAX_LINE_BYTES });
-            }
-            let mut words = words_of(&bytes);
-            let Some((column, word)) = words.next() else { continue };
-            digits.push(class_digit(line, column, word)?);
+        while let Some(line) = lines.next_filled()? {
+            let mut words = words_of(line.text);
+            digits.push(class_digit(&line, words.next().expect("the line is not blank"))?);
             let n_before = values.len();
-            for (column, word) in words {
-                values.push(number(line, column, word)?);
+            for (feature_idx, word) in words.enumerate() {
+                values.push(line.number_in(word, feature_idx + 1)?);
             }
             let found = values.len() - n_before;
+            if found == 0 {
+                return Err(line.fault(line.text.len(), Fault::Missing { part: Part::Feature(1) }));
+            }
             let expected = *n_features.get_or_insert(found);
-            if found == 0 || found != expected {
-                return Err(InstancesError::FeatureCount { line, found, expected: expected.max(1) });
+            if found != expected {
+                return Err(line.fault(0, Fault::Ragged { found: found + 1, expected: expected + 1 }));
             }
         }
+        let Some(n_features) = n_features else {
+            return Err(text::input(source_name, lines.end(), Fault::Empty));
+        };
         let class_names = ClassNames::new(digits.iter().map(i64::to_string));
         let id_of = |digit: &i64| class_names.id(&digit.to_string()).expect("the names were made of these");
-        let classes = digits.iter().map(id_of).collect();
-        let instances = DMatrix::from_vec(n_features.unwrap_or(0), digits.len(), values);
-        LabelledInstances::new(instances, classes, class_names)
+        Ok(LabelledInstances {
+            instances: DMatrix::from_vec(n_features, digits.len(), values),
+            classes: digits.iter().map(id_of).collect(),
+            class_names,
+        })
     }
 
     /// Number of instances, at least 1.
@@ -156,8 +155,8 @@ impl LabelledInstances {
     }
 }
 
-/// Why instances are refused. Instances and features count from 0, lines and columns from 1.
-#[derive(Debug, thiserror::Error)]
+/// Why instances are refused. Positions count from 0.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InstancesError {
     /// There is nothing.
@@ -196,113 +195,27 @@ pub enum InstancesError {
         /// The offending value.
         value: f64,
     },
-    /// A word of a text is not what should stand there.
-    #[error("line {line}, column {column} has {word:?}; expected {expected}")]
-    Word {
-        /// Line, from 1.
-        line: u64,
-        /// Character within the line where the word begins, from 1.
-        column: usize,
-        /// The word, shortened if long.
-        word: String,
-        /// What was expected.
-        expected: &'static str,
-    },
-    /// A line has another number of features than the first, or none.
-    #[error("line {line} has {found} features; expected {expected}")]
-    FeatureCount {
-        /// Line, from 1.
-        line: u64,
-        /// Features on the line.
-        found: usize,
-        /// Features there should be.
-        expected: usize,
-    },
-    /// A line is too long to be meant.
-    #[error("line {line} is longer than {limit} bytes")]
-    LineTooLong {
-        /// Line, from 1.
-        line: u64,
-        /// The limit in bytes.
-        limit: u64,
-    },
-    /// The reader failed, or compressed data are damaged.
-    #[error("reading failed: {0}")]
-    Io(#[from] std::io::Error),
 }
 
-/// The bytes themselves, or what they hold if they are compressed.
-pub(crate) fn plain(mut reader: impl Read) -> std::io::Result<impl BufRead> {
-    let mut head = Vec::new();
-    reader.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut head)?;
-    let is_compressed = head == GZIP_MAGIC;
-    let whole = BufReader::new(Cursor::new(head).chain(reader));
-    Ok(if is_compressed { Plain::Gzip(BufReader::new(MultiGzDecoder::new(whole))) } else { Plain::AsIs(whole) })
-}
-
-enum Plain<R: BufRead> {
-    AsIs(R),
-    Gzip(BufReader<MultiGzDecoder<R>>),
-}
-
-impl<R: BufRead> Read for Plain<R> {
-    fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
-        match self {
-            Plain::AsIs(reader) => reader.read(buf),
-            Plain::Gzip(reader) => reader.read(buf),
-        }
-    }
-}
-
-impl<R: BufRead> BufRead for Plain<R> {
-    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
-        match self {
-            Plain::AsIs(reader) => reader.fill_buf(),
-            Plain::Gzip(reader) => reader.fill_buf(),
-        }
-    }
-
-    fn consume(&mut self, n_bytes: usize) {
-        match self {
-            Plain::AsIs(reader) => reader.consume(n_bytes),
-            Plain::Gzip(reader) => reader.consume(n_bytes),
-        }
-    }
-}
-
-/// The words of a line and the columns where they begin, from 1.
-fn words_of(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+/// Where the words of a line stand.
+fn words_of(line: &str) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
-    line.split(u8::is_ascii_whitespace).filter_map(move |word| {
-        let column = start + 1;
-        start += word.len() + 1;
-        (!word.is_empty()).then_some((column, word))
+    line.as_bytes().split(u8::is_ascii_whitespace).filter_map(move |word| {
+        let range = start..start + word.len();
+        start = range.end + 1;
+        (!range.is_empty()).then_some(range)
     })
 }
 
 /// A class written as an integer, with decimals (`6.0000`) or without.
-fn class_digit(line: u64, column: usize, word: &[u8]) -> Result<i64, InstancesError> {
+fn class_digit(line: &Line<'_>, word: Range<usize>) -> Result<i64, DataError> {
     // Beyond 2^53 neighbouring integers are no longer distinct doubles.
     const LARGEST: f64 = 9_007_199_254_740_992.0;
-    match parse(word) {
+    let (start, word) = (word.start, &line.text[word]);
+    match text::parse_number(word.as_bytes()) {
         Some(value) if value.fract() == 0.0 && value.abs() <= LARGEST => Ok(value as i64),
-        _ => Err(InstancesError::Word { line, column, word: shown(word), expected: "the class, an integer" }),
+        _ => Err(line.fault(start, Fault::Expected { expected: "the class, an integer", found: shorten(word) })),
     }
-}
-
-fn number(line: u64, column: usize, word: &[u8]) -> Result<f64, InstancesError> {
-    match parse(word) {
-        Some(value) if value.is_finite() => Ok(value),
-        _ => Err(InstancesError::Word { line, column, word: shown(word), expected: "a finite number" }),
-    }
-}
-
-fn parse(word: &[u8]) -> Option<f64> {
-    std::str::from_utf8(word).ok()?.parse().ok()
-}
-
-fn shown(word: &[u8]) -> String {
-    String::from_utf8_lossy(word).chars().take(40).collect()
 }
 
 #[cfg(test)]
@@ -310,8 +223,8 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    fn read(text: &str) -> Result<LabelledInstances, InstancesError> {
-        LabelledInstances::read_esl(text.as_bytes())
+    fn read(text: impl AsRef<[u8]>) -> Result<LabelledInstances, DataError> {
+        LabelledInstances::read_esl(text.as_ref(), "zip")
     }
 
     fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -332,9 +245,12 @@ mod tests {
     #[test]
     fn compressed_input_reads_as_the_plain_one() {
         let text = "1 0.5 -0.25\n2 1 0\n";
-        assert_eq!(LabelledInstances::read_esl(&gzip(text.as_bytes())[..]).unwrap(), read(text).unwrap());
-        let cut = &gzip(text.as_bytes())[..20];
-        assert!(matches!(LabelledInstances::read_esl(cut), Err(InstancesError::Io(_))));
+        let compressed = gzip(text.as_bytes());
+        assert_eq!(read(&compressed).unwrap(), read(text).unwrap());
+        assert_eq!(
+            read(&compressed[..20]).unwrap_err().to_string(),
+            "zip: the gzip data end too early; the file is incomplete"
+        );
     }
 
     #[test]
@@ -345,24 +261,19 @@ mod tests {
     #[test]
     fn each_fault_names_its_line_and_column() {
         for (text, message) in [
-            ("1 2 3\n4 5 x6\n", "line 2, column 5 has \"x6\"; expected a finite number"),
-            ("1 2 NaN\n", "line 1, column 5 has \"NaN\"; expected a finite number"),
-            ("1  1e999\n", "line 1, column 4 has \"1e999\"; expected a finite number"),
-            ("1 2\n\n 1.5 2\n", "line 3, column 2 has \"1.5\"; expected the class, an integer"),
-            ("inf 2\n", "line 1, column 1 has \"inf\"; expected the class, an integer"),
-            ("1 2 3\n1 2\n", "line 2 has 1 features; expected 2"),
-            ("1\n", "line 1 has 0 features; expected 1"),
-            ("", "0 instances of 0 features; expected at least one of each"),
-            (" \n", "0 instances of 0 features; expected at least one of each"),
+            ("1 2 3\n4 5 x6\n", "zip, line 2, column 5: feature 2 is \"x6\"; expected a number"),
+            ("1 2 NaN\n", "zip, line 1, column 5: feature 2 is NaN; expected a finite number"),
+            ("1  1e999\n", "zip, line 1, column 4: feature 1 is 1e999; expected a finite number"),
+            ("1 2\n\n 1.5 2\n", "zip, line 3, column 2: expected the class, an integer, found 1.5"),
+            ("inf 2\n", "zip, line 1, column 1: expected the class, an integer, found inf"),
+            ("1 2 3\n1 2\n", "zip, line 2, column 1: the row has 2 fields; expected 3"),
+            ("", "zip, line 1, column 1: no instance found; expected at least one"),
+            (" \n", "zip, line 1, column 1: no instance found; expected at least one"),
         ] {
             assert_eq!(read(text).unwrap_err().to_string(), message, "{text:?}");
         }
-    }
-
-    #[test]
-    fn an_endless_line_is_refused() {
-        let endless = std::io::repeat(b' ');
-        assert!(matches!(LabelledInstances::read_esl(endless), Err(InstancesError::LineTooLong { line: 1, .. })));
+        let message = read("1\n").unwrap_err().to_string();
+        assert!(message.starts_with("zip, line 1, column 2: feature 1 is missing"), "{message}");
     }
 
     #[test]

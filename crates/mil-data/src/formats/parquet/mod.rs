@@ -4,13 +4,14 @@
 //! means none, a null feature is refused. We write text for bags and classes, 0 and 1 for two classes, Snappy compression, and the
 //! names of all classes as the metadata `mil.class.0`, `mil.class.1`, ….
 //!
-//! The file is read in three steps: [`guard`] walks its structure and refuses what could not be true, the `parquet` crate decodes it,
-//! and, as a last resort, [`contain`] turns a panic of that crate into an error of the file.
+//! The file is read in two steps: [`guard`] walks its structure and refuses what could not be true, then the `parquet` crate decodes it.
+//! Damage that the guard cannot see still makes that crate panic once in a while; the panic is caught and becomes an error of the file.
+//! What the panic hook of the program prints is the program's own affair: a library does not change it.
 
-mod contain;
 mod guard;
 
 use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -40,7 +41,8 @@ const GROUP_VALUES: usize = 1 << 22;
 pub(crate) fn read(bytes: Vec<u8>, source_name: &str, options: &ReadOptions) -> Result<BagTable, DataError> {
     guard::check(&bytes).map_err(|fault| input(source_name, Place::Whole, fault))?;
     let bytes = Bytes::from(bytes);
-    contain::contained(|| read_guarded(bytes, source_name, options)).unwrap_or_else(|| {
+    // Nothing outlives the call but its result, so no broken state can be seen after a panic.
+    catch_unwind(AssertUnwindSafe(|| read_guarded(bytes, source_name, options))).unwrap_or_else(|_| {
         let message = "the decoder gave up on damaged bytes".to_owned();
         Err(input(source_name, Place::Whole, Fault::Parquet { message }))
     })
