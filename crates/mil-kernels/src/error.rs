@@ -19,7 +19,9 @@ pub enum KernelError {
         right: usize,
     },
     /// The intersection kernel met a negative feature, for which it is not positive semi-definite.
-    #[error("instance {instance_idx}, feature {feature_idx} is {value}; the intersection kernel needs features of at least 0")]
+    #[error(
+        "instance {instance_idx}, feature {feature_idx} is {value}; the intersection kernel needs features of at least 0"
+    )]
     Negative {
         /// Position of the instance.
         instance_idx: usize,
@@ -29,14 +31,28 @@ pub enum KernelError {
         value: f64,
     },
     /// A number left the range of `f64`, as features of magnitude 1e200 squared do.
-    #[error("the {quantity} of instances {left_idx} and {right_idx} is {value}, not a finite number; rescale the features")]
+    #[error(
+        "the {quantity} of instances {left_idx} and {right_idx} is {value}, not a finite number; rescale the features"
+    )]
     Overflow {
         /// What was being computed.
         quantity: &'static str,
-        /// Position of the instance (or bag, for a set kernel) on the left.
+        /// Position of the instance on the left.
         left_idx: usize,
-        /// Position of the instance (or bag) on the right.
+        /// Position of the instance on the right.
         right_idx: usize,
+        /// What came out.
+        value: f64,
+    },
+    /// The sum over all pairs of instances of two bags left the range of `f64`.
+    #[error(
+        "the kernel value of bags {left_bag} and {right_bag} is {value}, not a finite number; rescale the features"
+    )]
+    BagOverflow {
+        /// Position of the bag on the left.
+        left_bag: usize,
+        /// Position of the bag on the right.
+        right_bag: usize,
         /// What came out.
         value: f64,
     },

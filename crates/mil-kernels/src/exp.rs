@@ -71,8 +71,10 @@ mod tests {
 
     #[test]
     fn agrees_with_std_within_two_ulps_on_every_instruction_set() {
-        let arguments: Vec<f64> =
-            (0..200_000).map(|i| -708.39 * f64::from(i) / 200_000.0).chain((0..1100).map(|i| -(0.5_f64.powi(i)))).collect();
+        let arguments: Vec<f64> = (0..200_000)
+            .map(|i| -708.39 * f64::from(i) / 200_000.0)
+            .chain((0..1100).map(|i| -(0.5_f64.powi(i))))
+            .collect();
         let mut fast = arguments.clone();
         Arch::new().dispatch(All(&mut fast));
         let mut scalar = arguments.clone();

@@ -39,11 +39,19 @@ struct Term {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Function {
     Product,
-    Polynomial { degree: u32, scale: f64, offset: f64 },
-    Gaussian { gamma: f64 },
+    Polynomial {
+        degree: u32,
+        scale: f64,
+        offset: f64,
+    },
+    Gaussian {
+        gamma: f64,
+    },
     Intersection,
     /// $\lVert x - z\rVert^2$ itself, precise enough for a later $\exp(-\gamma\,\cdot)$.
-    SquaredDistance { gamma: f64 },
+    SquaredDistance {
+        gamma: f64,
+    },
 }
 
 impl Form {
@@ -97,13 +105,14 @@ impl Form {
         self.terms.iter().any(|term| term.function == Function::Intersection)
     }
 
-    /// The lengths $r$ of an instance, one for each scope; infinite for an instance without length, which makes its terms 0.
-    pub(crate) fn lengths(&self, squared_norm: f64, feature_sum: f64) -> impl Iterator<Item = f64> {
-        self.scopes.iter().map(move |kernels| {
-            let length: f64 =
-                kernels.iter().map(|kernel| kernel.value_with_itself(squared_norm, feature_sum).sqrt()).product();
-            if length == 0.0 { f64::INFINITY } else { length }
-        })
+    /// Number of scopes: of different lengths that an instance has.
+    pub(crate) fn n_scopes(&self) -> usize {
+        self.scopes.len()
+    }
+
+    /// The length $r$ of an instance in a scope.
+    pub(crate) fn length(&self, scope: usize, squared_norm: f64, feature_sum: f64) -> f64 {
+        self.scopes[scope].iter().map(|kernel| kernel.value_with_itself(squared_norm, feature_sum).sqrt()).product()
     }
 
     /// Whether cancellation in $\lVert x\rVert^2 + \lVert z\rVert^2 - 2\langle x,z\rangle$ could be felt, for norms up to these.

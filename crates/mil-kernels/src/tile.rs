@@ -45,8 +45,11 @@ impl<'a, const W: usize> Side<'a, W> {
     /// Packs the instances after subtracting the centre.
     ///
     /// # Errors
-    /// If an instance does not suit the form or its norm overflows.
+    /// If the dimension is not that of the centre, an instance does not suit the form, or its norm overflows.
     pub(crate) fn new(form: &Form, instances: DMatrixView<'a, f64>, centre: &[f64]) -> Result<Self, KernelError> {
+        if instances.nrows() != centre.len() {
+            return Err(KernelError::Dimension { left: centre.len(), right: instances.nrows() });
+        }
         let n_panels = instances.ncols().div_ceil(W);
         let mut side = Side {
             instances,
@@ -84,7 +87,7 @@ impl<'a, const W: usize> Side<'a, W> {
             let norm = self.norms[idx / W][idx % W];
             // The sum of two norms and twice a product must stay finite as well.
             if !(4.0 * norm).is_finite() {
-                return Err(KernelError::Overflow { quantity: "squared distance", left_idx: idx, right_idx: idx, value: norm });
+                return Err(overflow("squared norm", idx, 4.0 * norm));
             }
             self.max_norm = self.max_norm.max(norm);
             let along: f64 = self.instances.column(idx).iter().zip(centre).map(|(x, c)| x * c).sum();
@@ -94,19 +97,23 @@ impl<'a, const W: usize> Side<'a, W> {
     }
 
     fn measure_lengths(&mut self, form: &Form) -> Result<(), KernelError> {
-        for (idx, instance) in self.instances.column_iter().enumerate() {
-            for (scope, length) in form.lengths(instance.norm_squared(), instance.sum()).enumerate() {
-                if scope == self.lengths.len() {
-                    self.lengths.push(vec![[1.0; W]; self.norms.len()]);
+        self.lengths = vec![vec![[1.0; W]; self.n_panels()]; form.n_scopes()];
+        for (scope, lengths) in self.lengths.iter_mut().enumerate() {
+            for (idx, instance) in self.instances.column_iter().enumerate() {
+                let length = form.length(scope, instance.norm_squared(), instance.sum());
+                if !length.is_finite() {
+                    return Err(overflow("kernel value", idx, length));
                 }
-                if length.is_nan() {
-                    return Err(KernelError::Overflow { quantity: "kernel value", left_idx: idx, right_idx: idx, value: length });
-                }
-                self.lengths[scope][idx / W][idx % W] = length;
+                // An infinite divisor makes every value of an instance without length 0.
+                lengths[idx / W][idx % W] = if length == 0.0 { f64::INFINITY } else { length };
             }
         }
         Ok(())
     }
+}
+
+fn overflow(quantity: &'static str, idx: usize, value: f64) -> KernelError {
+    KernelError::Overflow { quantity, left_idx: idx, right_idx: idx, value }
 }
 
 /// The mean instance where the form needs squared distances, else the origin.
@@ -139,9 +146,9 @@ fn pack<const W: usize>(instances: DMatrixView<'_, f64>, centre: &[f64]) -> Vec<
     panels
 }
 
-fn require_non_negative(instances: DMatrixView<'_, f64>) -> Result<(), KernelError> {
+pub(crate) fn require_non_negative(instances: DMatrixView<'_, f64>) -> Result<(), KernelError> {
     for (instance_idx, instance) in instances.column_iter().enumerate() {
-        if let Some(feature_idx) = instance.iter().position(|&value| !(value >= 0.0)) {
+        if let Some(feature_idx) = instance.iter().position(|value| value.is_nan() || *value < 0.0) {
             return Err(KernelError::Negative { instance_idx, feature_idx, value: instance[feature_idx] });
         }
     }
@@ -188,7 +195,9 @@ impl Block {
 
     /// The values of one right instance against the left ones, panel after panel; those that fill up the last panel mean nothing.
     pub(crate) fn column(&self, right: usize) -> impl Iterator<Item = &[f64; HEIGHT]> {
-        self.tiles[right / WIDTH * self.n_left_panels..][..self.n_left_panels].iter().map(move |tile| &tile[right % WIDTH])
+        self.tiles[right / WIDTH * self.n_left_panels..][..self.n_left_panels]
+            .iter()
+            .map(move |tile| &tile[right % WIDTH])
     }
 
     /// The values of one left instance against the right ones, panel after panel.
