@@ -15,7 +15,7 @@ const RIGHT_PANELS: usize = 24;
 
 /// The similarity of a bag to each of a number of candidate instances $x_k$,
 ///
-/// $$ z[k] = \max_j \exp(-\lVert x_k - x_{tj}\rVert^2 / \sigma^2) $$
+/// $$ z_k = \max_j \exp(-\lVert x_k - x_{tj}\rVert^2 / \sigma^2) $$
 ///
 /// over the instances $x_{tj}$ of bag $t$ (MIO eq. 1, after MILES: Chen, Bi & Wang 2006). A bag that holds a candidate is exactly 1
 /// similar to it.

@@ -269,7 +269,7 @@ fn one_thread_or_two_the_result_is_the_same_to_the_bit() {
             let similarity = BagSimilarity::new(&instances, 2.0).unwrap();
             (
                 gram(&kernel, &instances).unwrap(),
-                cross_gram(&kernel, &instances.columns(0, 300), &instances).unwrap(),
+                cross_gram(&kernel, instances.columns(0, 300), &instances).unwrap(),
                 GramRows::new(&kernel, &instances, 0).unwrap().row(3).unwrap(),
                 set_kernel.gram(&bags).unwrap(),
                 similarity.to_bags(&bags).unwrap(),
