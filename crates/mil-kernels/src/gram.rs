@@ -1,8 +1,8 @@
 //! Gram matrices, whole or between two sets of instances.
 //!
-//! One block of [`BLOCK`] × [`BLOCK`] pairs at a time: the inner products, the kernel's own function while the block is in the
-//! cache, then one copy to its place and, in the symmetric case, one to the mirrored place. Blocks are spread over threads; which
-//! thread computes a block changes nothing about its values.
+//! One block of [`BLOCK`] × [`BLOCK`] pairs at a time, tile by tile: the inner products, the kernel's own function on the sums just
+//! computed, then one store to their place and, in the symmetric case, one to the mirrored place. Blocks are spread over threads;
+//! which thread computes a block changes nothing about its values.
 
 use std::ops::Range;
 
@@ -10,11 +10,11 @@ use nalgebra::{DMatrix, DMatrixView};
 use rayon::prelude::*;
 
 use crate::form::{Form, Pairs};
-use crate::tile::{Block, HEIGHT, Side, WIDTH, centre_for, require_non_negative};
+use crate::tile::{HEIGHT, Side, Sink, Tile, WIDTH, centre_for, require_non_negative, visit};
 use crate::{Kernel, KernelError};
 
-/// Instances on a side of a block: eight panels of one side, twenty-four of the other. The packed sides and the values of a block
-/// of 166 features take 0.8 MB, which second-level caches hold.
+/// Instances on a side of a block: eight panels of one side, twenty-four of the other. The packed sides of a block of 166 features
+/// take 0.5 MB, which second-level caches hold.
 pub(crate) const BLOCK: usize = 192;
 
 /// The matrix of $k(x_i, x_j)$ over the instances, one per column. Symmetric to the bit; on its diagonal a Gaussian is exactly 1.
@@ -56,10 +56,10 @@ pub fn gram_into<'a>(
         for row in column..n_blocks {
             let direct = std::mem::take(&mut pieces[column * n_blocks + row]);
             let mirror = std::mem::take(&mut pieces[row * n_blocks + column]);
-            places.push(Place { row, column, direct, mirror });
+            places.push(Place::new(row, column, direct, mirror));
         }
     }
-    fill(Pairs { form: &form, left: &left, right: &right }, places)
+    fill(Pairs::new(&form, &left, &right), places)
 }
 
 /// The matrix of $k(x_i, z_j)$, a row for each left instance and a column for each right one.
@@ -110,9 +110,9 @@ pub(crate) fn between(
     let places = split_into_blocks(&mut values, n_left)
         .into_iter()
         .enumerate()
-        .map(|(i, direct)| Place { row: i % n_block_rows, column: i / n_block_rows, direct, mirror: Vec::new() })
+        .map(|(i, direct)| Place::new(i % n_block_rows, i / n_block_rows, direct, Vec::new()))
         .collect();
-    fill(Pairs { form, left, right: &right }, places)?;
+    fill(Pairs::new(form, left, &right), places)?;
     Ok(DMatrix::from_vec(n_left, n_right, values))
 }
 
@@ -122,26 +122,79 @@ struct Place<'a> {
     column: usize,
     direct: Vec<&'a mut [f64]>,
     mirror: Vec<&'a mut [f64]>,
+    /// Sums of 0 times a value: not all 0 once a value is infinite or NaN.
+    defect: [f64; HEIGHT],
+}
+
+impl<'a> Place<'a> {
+    fn new(row: usize, column: usize, direct: Vec<&'a mut [f64]>, mirror: Vec<&'a mut [f64]>) -> Place<'a> {
+        Place { row, column, direct, mirror, defect: [0.0; HEIGHT] }
+    }
+
+    /// Takes a tile at the edge of the matrix, whose last instances only fill it up.
+    #[cold]
+    #[inline(never)]
+    fn take_edge(&mut self, left: usize, right: usize, tile: &Tile) {
+        for (target, values) in self.direct[right..].iter_mut().zip(tile) {
+            for ((target, value), defect) in target[left..].iter_mut().zip(values).zip(&mut self.defect) {
+                *target = *value;
+                *defect += 0.0 * value;
+            }
+        }
+        for (r, target) in self.mirror.iter_mut().skip(left).take(HEIGHT).enumerate() {
+            target[right..].iter_mut().zip(tile).for_each(|(target, values)| *target = values[r]);
+        }
+    }
+
+    fn first_overflow(&self) -> KernelError {
+        let mut pairs = self
+            .direct
+            .iter()
+            .enumerate()
+            .flat_map(|(c, column)| column.iter().enumerate().map(move |(r, &value)| (r, c, value)));
+        let (r, c, value) = pairs.find(|(_, _, value)| !value.is_finite()).expect("some value is not finite");
+        let (left_idx, right_idx) = (self.row * BLOCK + r, self.column * BLOCK + c);
+        KernelError::Overflow { quantity: "kernel value", left_idx, right_idx, value }
+    }
+}
+
+impl Sink for Place<'_> {
+    #[inline(always)]
+    fn take(&mut self, left_panel: usize, right_panel: usize, tile: &Tile) {
+        let (left, right) = (left_panel * HEIGHT, right_panel * WIDTH);
+        let (columns, has_mirror) = (&mut self.direct[right..], !self.mirror.is_empty());
+        let whole = columns.len() >= WIDTH && columns[0].len() >= left + HEIGHT;
+        if !whole {
+            return self.take_edge(left, right, tile);
+        }
+        for (target, values) in columns.iter_mut().zip(tile) {
+            target[left..left + HEIGHT].copy_from_slice(values);
+            for (defect, value) in self.defect.iter_mut().zip(values) {
+                *defect += 0.0 * value;
+            }
+        }
+        if has_mirror {
+            let columns = &mut self.mirror[left..left + HEIGHT];
+            for r in 0..HEIGHT {
+                let target = &mut columns[r][right..right + WIDTH];
+                for c in 0..WIDTH {
+                    target[c] = tile[c][r];
+                }
+            }
+        }
+    }
 }
 
 /// Computes all blocks; the error, if any, is that of the first block that has one.
 fn fill(pairs: Pairs<'_>, places: Vec<Place<'_>>) -> Result<(), KernelError> {
     let errors: Vec<KernelError> = places
         .into_par_iter()
-        .map_init(Block::default, |block, place| {
+        .filter_map(|mut place| {
             let left_panels = panels_of::<HEIGHT>(place.row, pairs.left.instances.ncols());
             let right_panels = panels_of::<WIDTH>(place.column, pairs.right.instances.ncols());
-            block.fill(pairs, left_panels, right_panels);
-            for (c, target) in place.direct.into_iter().enumerate() {
-                copy_pieces(block.column(c).copied(), target);
-                require_finite(target, place.row * BLOCK, place.column * BLOCK + c)?;
-            }
-            for (r, target) in place.mirror.into_iter().enumerate() {
-                copy_pieces(block.row(r), target);
-            }
-            Ok(())
+            visit(pairs, left_panels, right_panels, &mut place);
+            place.defect.iter().any(|defect| *defect != 0.0).then(|| place.first_overflow())
         })
-        .filter_map(Result::err)
         .collect();
     errors.into_iter().next().map_or(Ok(()), Err)
 }
@@ -149,27 +202,6 @@ fn fill(pairs: Pairs<'_>, places: Vec<Place<'_>>) -> Result<(), KernelError> {
 /// The panels of a block among `n` instances.
 pub(crate) fn panels_of<const W: usize>(block_idx: usize, n: usize) -> Range<usize> {
     block_idx * (BLOCK / W)..((block_idx + 1) * BLOCK).min(n).div_ceil(W)
-}
-
-fn require_finite(values: &[f64], first_left: usize, right_idx: usize) -> Result<(), KernelError> {
-    // Without an early exit the compiler can compare many values at once.
-    if values.iter().fold(true, |finite, value| finite & value.is_finite()) {
-        return Ok(());
-    }
-    let at = values.iter().position(|value| !value.is_finite()).expect("some value is not finite");
-    Err(KernelError::Overflow { quantity: "kernel value", left_idx: first_left + at, right_idx, value: values[at] })
-}
-
-/// Copies pieces one after the other, cutting off what the target has no room for.
-#[inline]
-pub(crate) fn copy_pieces<const W: usize>(mut pieces: impl Iterator<Item = [f64; W]>, target: &mut [f64]) {
-    let (whole, rest) = target.as_chunks_mut::<W>();
-    for (target, piece) in whole.iter_mut().zip(&mut pieces) {
-        *target = piece;
-    }
-    if let Some(piece) = pieces.next() {
-        rest.copy_from_slice(&piece[..rest.len()]);
-    }
 }
 
 /// The columns of a matrix cut into blocks, block column after block column, each block a list of pieces of columns.

@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::form::{Form, Pairs};
-use crate::gram::{BLOCK, copy_pieces, cross_gram, gram, panels_of};
-use crate::tile::{Block, HEIGHT, Side, WIDTH, centre_for};
+use crate::gram::{BLOCK, cross_gram, gram, panels_of};
+use crate::tile::{HEIGHT, Side, Sink, Tile, WIDTH, centre_for, visit};
 use crate::{Kernel, KernelError};
 
 /// A kernel $K(B, B')$ on bags.
@@ -144,7 +144,7 @@ fn divide(sums: &mut DMatrix<f64>, left: &[f64], right: &[f64]) {
     }
 }
 
-/// $\sum_{x\in B}\sum_{z\in B'} k(x,z)$ for all pairs of bags, or for those with the left bag not before the right one.
+/// $\sum_{x\in B}\sum_{z\in B'} k(x,z)$ for all pairs of bags; of the lower triangle at least, where no more is asked for.
 ///
 /// A task takes the right instances of one block against all left ones and sums up by pairs of bags; a bag that spans tasks is
 /// put together in their order.
@@ -157,39 +157,24 @@ fn pair_sums<'a, 'b>(
     let (left, right) = (left.into(), right.into());
     let centre = centre_for(form, left);
     let (left, right) = (Side::new(form, left, &centre)?, Side::new(form, right, &centre)?);
-    let pairs = Pairs { form, left: &left, right: &right };
-    let n_left_bags = left_offsets.len() - 1;
+    let pairs = Pairs::new(form, &left, &right);
     let (n_left, n_right) = (left.instances.ncols(), right.instances.ncols());
-    let band_sums = |block: &mut Block, column: usize| {
-        let first_bag = bag_at(right_offsets, column * BLOCK);
-        let last_bag = bag_at(right_offsets, n_right.min((column + 1) * BLOCK) - 1);
-        let mut sums = DMatrix::zeros(n_left_bags, last_bag + 1 - first_bag);
-        let first_row = if lower_triangle { left_offsets[first_bag] / BLOCK } else { 0 };
-        for row in first_row..n_left.div_ceil(BLOCK) {
-            block.fill(pairs, panels_of::<HEIGHT>(row, n_left), panels_of::<WIDTH>(column, n_right));
-            let rows = row * BLOCK..n_left.min((row + 1) * BLOCK);
-            for (c, right_idx) in (column * BLOCK..n_right.min((column + 1) * BLOCK)).enumerate() {
-                let mut values = [0.0; BLOCK];
-                copy_pieces(block.column(c).copied(), &mut values[..rows.len()]);
-                let right_bag = bag_at(right_offsets, right_idx);
-                let mut start = rows.start;
-                for left_bag in bag_at(left_offsets, rows.start).. {
-                    let end = left_offsets[left_bag + 1].min(rows.end);
-                    if !lower_triangle || left_bag >= right_bag {
-                        let part: f64 = values[start - rows.start..end - rows.start].iter().sum();
-                        sums[(left_bag, right_bag - first_bag)] += part;
-                    }
-                    start = end;
-                    if start == rows.end {
-                        break;
-                    }
-                }
-            }
-        }
-        (first_bag, sums)
+    let (left_bags, right_bags) = (bag_of_each(left_offsets), bag_of_each(right_offsets));
+    let n_left_bags = left_offsets.len() - 1;
+    let band_sums = |column: usize| {
+        let right_bags = &right_bags[column * BLOCK..n_right.min((column + 1) * BLOCK)];
+        let (first_bag, last_bag) = (right_bags[0], right_bags[right_bags.len() - 1]);
+        // Rows before the panel in which the first right bag begins are the mirror image of rows computed elsewhere.
+        let first_panel = if lower_triangle { left_offsets[first_bag] / HEIGHT } else { 0 };
+        let mut band = Band {
+            left_bags: &left_bags[first_panel * HEIGHT..],
+            right_bags,
+            sums: DMatrix::zeros(n_left_bags, last_bag + 1 - first_bag),
+        };
+        visit(pairs, first_panel..n_left.div_ceil(HEIGHT), panels_of::<WIDTH>(column, n_right), &mut band);
+        (first_bag, band.sums)
     };
-    let bands: Vec<(usize, DMatrix<f64>)> =
-        (0..n_right.div_ceil(BLOCK)).into_par_iter().map_init(Block::default, band_sums).collect();
+    let bands: Vec<(usize, DMatrix<f64>)> = (0..n_right.div_ceil(BLOCK)).into_par_iter().map(band_sums).collect();
     let mut sums = DMatrix::zeros(n_left_bags, right_offsets.len() - 1);
     for (first_bag, band) in bands {
         let mut columns = sums.columns_mut(first_bag, band.ncols());
@@ -198,9 +183,29 @@ fn pair_sums<'a, 'b>(
     require_finite_sums(sums)
 }
 
-/// The bag that owns an instance.
-fn bag_at(offsets: &[usize], instance_idx: usize) -> usize {
-    offsets.partition_point(|&offset| offset <= instance_idx) - 1
+/// The sums of some right instances, by left bag and right bag.
+struct Band<'a> {
+    /// The bag of each left and each right instance.
+    left_bags: &'a [usize],
+    right_bags: &'a [usize],
+    sums: DMatrix<f64>,
+}
+
+impl Sink for Band<'_> {
+    #[inline(always)]
+    fn take(&mut self, left_panel: usize, right_panel: usize, tile: &Tile) {
+        let (left, right) = (left_panel * HEIGHT, right_panel * WIDTH);
+        for (right_bag, values) in self.right_bags[right..].iter().zip(tile) {
+            let mut sums = self.sums.column_mut(right_bag - self.right_bags[0]);
+            for (left_bag, value) in self.left_bags[left..].iter().zip(values) {
+                sums[*left_bag] += value;
+            }
+        }
+    }
+}
+
+fn bag_of_each(offsets: &[usize]) -> Vec<usize> {
+    offsets.windows(2).enumerate().flat_map(|(bag_idx, pair)| (pair[0]..pair[1]).map(move |_| bag_idx)).collect()
 }
 
 fn require_finite_sums(sums: DMatrix<f64>) -> Result<DMatrix<f64>, KernelError> {

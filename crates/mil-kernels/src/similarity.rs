@@ -7,11 +7,10 @@ use rayon::prelude::*;
 use crate::KernelError;
 use crate::form::{Form, Pairs};
 use crate::kernel::require;
-use crate::tile::{Block, HEIGHT, Side, WIDTH, centre_for};
+use crate::tile::{HEIGHT, Side, Sink, Tile, WIDTH, centre_for, visit};
 
-/// Candidates that one task takes, two panels, and right instances of one of its blocks.
+/// Candidates that one task takes.
 const CANDIDATES: usize = 2 * HEIGHT;
-const RIGHT_PANELS: usize = 24;
 
 /// The similarity of a bag to each of a number of candidate instances $x_k$,
 ///
@@ -80,38 +79,45 @@ impl<'a> BagSimilarity<'a> {
     /// Bag `i` ends before the instance `ends[i]`, where the next begins.
     fn embed(&self, instances: DMatrixView<'_, f64>, ends: &[usize]) -> Result<DMatrix<f64>, KernelError> {
         let right = Side::new(&self.form, instances, &self.centre)?;
-        let pairs = Pairs { form: &self.form, left: &self.candidates, right: &right };
+        let pairs = Pairs::new(&self.form, &self.candidates, &right);
+        let starts = [0].iter().chain(ends);
+        let bags: Vec<usize> =
+            starts.zip(ends).enumerate().flat_map(|(bag_idx, (start, end))| vec![bag_idx; end - start]).collect();
         let mut nearest = DMatrix::repeat(self.n_candidates(), ends.len(), f64::INFINITY);
         let mut tasks: Vec<Vec<&mut [f64]>> = Vec::new();
         tasks.resize_with(self.n_candidates().div_ceil(CANDIDATES), || Vec::with_capacity(ends.len()));
         for column in nearest.as_mut_slice().chunks_mut(self.n_candidates().max(1)) {
             tasks.iter_mut().zip(column.chunks_mut(CANDIDATES)).for_each(|(task, piece)| task.push(piece));
         }
-        tasks.into_par_iter().enumerate().for_each_init(Block::default, |block, (task_idx, mut nearest)| {
+        tasks.into_par_iter().enumerate().for_each(|(task_idx, nearest)| {
             let first = task_idx * CANDIDATES / HEIGHT;
             let left_panels = first..self.candidates.n_panels().min(first + CANDIDATES / HEIGHT);
-            let mut bag_idx = 0;
-            for panel in (0..right.n_panels()).step_by(RIGHT_PANELS) {
-                let right_panels = panel..right.n_panels().min(panel + RIGHT_PANELS);
-                let last = instances.ncols().min(right_panels.end * WIDTH);
-                block.fill(pairs, left_panels.clone(), right_panels);
-                for (c, right_idx) in (panel * WIDTH..last).enumerate() {
-                    if right_idx == ends[bag_idx] {
-                        bag_idx += 1;
-                    }
-                    for (nearest, distances) in nearest[bag_idx].chunks_mut(HEIGHT).zip(block.column(c)) {
-                        nearest
-                            .iter_mut()
-                            .zip(distances)
-                            .for_each(|(nearest, distance)| *nearest = nearest.min(*distance));
-                    }
-                }
-            }
-            for nearest in nearest {
+            let mut nearest = Nearest { bags: &bags, nearest };
+            visit(pairs, left_panels, 0..right.n_panels(), &mut nearest);
+            for nearest in nearest.nearest {
                 nearest.iter_mut().for_each(|value| *value = (-*value / self.sigma2).exp());
             }
         });
         Ok(nearest)
+    }
+}
+
+/// The least squared distances so far of some candidates to each bag.
+struct Nearest<'a> {
+    /// The bag of each instance.
+    bags: &'a [usize],
+    nearest: Vec<&'a mut [f64]>,
+}
+
+impl Sink for Nearest<'_> {
+    #[inline(always)]
+    fn take(&mut self, left_panel: usize, right_panel: usize, tile: &Tile) {
+        let (left, right) = (left_panel * HEIGHT, right_panel * WIDTH);
+        for (bag, distances) in self.bags[right..].iter().zip(tile) {
+            for (nearest, distance) in self.nearest[*bag][left..].iter_mut().zip(distances) {
+                *nearest = if distance < nearest { *distance } else { *nearest };
+            }
+        }
     }
 }
 
