@@ -167,12 +167,14 @@ impl Sink for Place<'_> {
         if !whole {
             return self.take_edge(left, right, tile);
         }
+        let mut defect = self.defect;
         for (target, values) in columns.iter_mut().zip(tile) {
             target[left..left + HEIGHT].copy_from_slice(values);
-            for (defect, value) in self.defect.iter_mut().zip(values) {
+            for (defect, value) in defect.iter_mut().zip(values) {
                 *defect += 0.0 * value;
             }
         }
+        self.defect = defect;
         if has_mirror {
             let columns = &mut self.mirror[left..left + HEIGHT];
             for r in 0..HEIGHT {
