@@ -189,3 +189,29 @@ impl Cache {
         (self.older[newer], self.newer[older]) = (older, newer);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_row_used_longest_ago_leaves_first() {
+        let instances = DMatrix::from_row_slice(1, 5, &[1.0, 2.0, 3.0, 4.0, 5.0]);
+        let mut rows = GramRows::new(&Kernel::Linear, &instances, 3 * 5 * size_of::<f64>()).unwrap();
+        let cached = |rows: &GramRows<'_>| (0..5).filter(|&idx| rows.cache.rows[idx].is_some()).collect::<Vec<_>>();
+        for (wish, expected) in [
+            (0, vec![0]),
+            (1, vec![0, 1]),
+            (2, vec![0, 1, 2]),
+            (0, vec![0, 1, 2]),
+            (3, vec![0, 2, 3]),
+            (4, vec![0, 3, 4]),
+        ] {
+            rows.row(wish).unwrap();
+            assert_eq!(cached(&rows), expected, "after row {wish}");
+            assert_eq!(rows.cached_bytes(), expected.len() * 5 * size_of::<f64>());
+        }
+        rows.rows(&[0, 1, 2, 3, 4]).unwrap();
+        assert_eq!(cached(&rows).len(), 3);
+    }
+}

@@ -84,7 +84,9 @@ impl<'a, const W: usize> Side<'a, W> {
             let norm = self.norms[idx / W][idx % W];
             // The sum of two norms and twice a product must stay finite as well.
             if !(4.0 * norm).is_finite() {
-                return Err(overflow("squared norm", idx, 4.0 * norm));
+                // Centring may spread one huge value over all norms; the instance to look at is the one that has it.
+                let culprit = self.instances.iamax_full().1;
+                return Err(overflow("squared norm", culprit, 4.0 * norm));
             }
             self.max_norm = self.max_norm.max(norm);
             let along: f64 = self.instances.column(idx).iter().zip(centre).map(|(x, c)| x * c).sum();

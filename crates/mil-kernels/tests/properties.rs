@@ -349,7 +349,7 @@ fn errors_say_where() {
     );
     assert_eq!(
         message(&Kernel::Gaussian { gamma: 1.0 }, &[1.0, 1e300]),
-        "the squared norm of instances 0 and 0 is inf, not a finite number; rescale the features"
+        "the squared norm of instances 1 and 1 is inf, not a finite number; rescale the features"
     );
     assert_eq!(message(&Kernel::Gaussian { gamma: 0.0 }, &[1.0]), "gamma is 0, expected a finite number above 0");
     assert_eq!(
