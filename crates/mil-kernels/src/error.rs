@@ -37,10 +37,22 @@ pub enum KernelError {
     Overflow {
         /// What was being computed.
         quantity: &'static str,
-        /// Position of the instance (or bag, for a set kernel) on the left.
+        /// Position of the instance on the left.
         left_idx: usize,
-        /// Position of the instance (or bag) on the right.
+        /// Position of the instance on the right.
         right_idx: usize,
+        /// What came out.
+        value: f64,
+    },
+    /// The sum over all pairs of instances of two bags left the range of `f64`.
+    #[error(
+        "the kernel value of bags {left_bag} and {right_bag} is {value}, not a finite number; rescale the features"
+    )]
+    BagOverflow {
+        /// Position of the bag on the left.
+        left_bag: usize,
+        /// Position of the bag on the right.
+        right_bag: usize,
         /// What came out.
         value: f64,
     },

@@ -105,13 +105,14 @@ impl Form {
         self.terms.iter().any(|term| term.function == Function::Intersection)
     }
 
-    /// The lengths $r$ of an instance, one for each scope; infinite for an instance without length, which makes its terms 0.
-    pub(crate) fn lengths(&self, squared_norm: f64, feature_sum: f64) -> impl Iterator<Item = f64> {
-        self.scopes.iter().map(move |kernels| {
-            let length: f64 =
-                kernels.iter().map(|kernel| kernel.value_with_itself(squared_norm, feature_sum).sqrt()).product();
-            if length == 0.0 { f64::INFINITY } else { length }
-        })
+    /// Number of scopes: of different lengths that an instance has.
+    pub(crate) fn n_scopes(&self) -> usize {
+        self.scopes.len()
+    }
+
+    /// The length $r$ of an instance in a scope.
+    pub(crate) fn length(&self, scope: usize, squared_norm: f64, feature_sum: f64) -> f64 {
+        self.scopes[scope].iter().map(|kernel| kernel.value_with_itself(squared_norm, feature_sum).sqrt()).product()
     }
 
     /// Whether cancellation in $\lVert x\rVert^2 + \lVert z\rVert^2 - 2\langle x,z\rangle$ could be felt, for norms up to these.
@@ -127,26 +128,31 @@ impl Form {
     }
 }
 
-/// The two sides of a block and what to compute between them.
+/// Two sides and what to compute between them.
 #[derive(Clone, Copy)]
 pub(crate) struct Pairs<'a> {
     pub(crate) form: &'a Form,
     pub(crate) left: &'a Side<'a, HEIGHT>,
     pub(crate) right: &'a Side<'a, WIDTH>,
+    uses_distances: bool,
+    refine: bool,
 }
 
-impl Pairs<'_> {
+impl<'a> Pairs<'a> {
+    pub(crate) fn new(form: &'a Form, left: &'a Side<'a, HEIGHT>, right: &'a Side<'a, WIDTH>) -> Pairs<'a> {
+        let refine = form.must_refine(left.max_norm + right.max_norm);
+        Pairs { form, left, right, uses_distances: form.uses_distances(), refine }
+    }
+
     /// Turns the products of a tile (and, where the form needs them, the minima) into the values of the form.
     #[inline(always)]
     pub(crate) fn apply<S: Simd>(&self, left_panel: usize, right_panel: usize, products: &mut Tile, minima: &Tile) {
-        let distances = self.form.uses_distances();
-        let refine = distances && self.form.must_refine(self.left.max_norm + self.right.max_norm);
         let left_norms = &self.left.norms[left_panel];
         let left_shifts = &self.left.shifts[left_panel];
         for c in 0..WIDTH {
             let mut distance = [0.0; HEIGHT];
             let mut product = products[c];
-            if distances {
+            if self.uses_distances {
                 let (norm, shift) = (self.right.norms[right_panel][c], self.right.shifts[right_panel][c]);
                 for r in 0..HEIGHT {
                     // |x|^2 + |z|^2 - 2<x,z>, where rounding may leave less than nothing
@@ -155,7 +161,7 @@ impl Pairs<'_> {
                     // <x,z> of the instances as they were before centring
                     product[r] += left_shifts[r] + shift;
                 }
-                if refine {
+                if self.refine {
                     for r in 0..HEIGHT {
                         if distance[r] < NEAR * (left_norms[r] + norm) {
                             distance[r] = self.distance_by_definition(left_panel * HEIGHT + r, right_panel * WIDTH + c);

@@ -106,7 +106,7 @@ impl Kernel {
     }
 }
 
-fn require(name: &'static str, value: f64, range: ParamRange) -> Result<(), ParamError> {
+pub(crate) fn require(name: &'static str, value: f64, range: ParamRange) -> Result<(), ParamError> {
     if range.contains(value) {
         return Ok(());
     }

@@ -1,10 +1,63 @@
-//! Kernels.
+//! Kernels between instances and between bags, and their matrices.
+//!
+//! A kernel $k(x,z) = \langle\phi(x),\phi(z)\rangle$ lets a linear method work in a space that is never built. What methods ask for
+//! in practice is the Gram matrix $K_{ij} = k(x_i, x_j)$ over thousands of instances, some of its rows, or sums over its blocks when
+//! a bag is compared with a bag. This crate computes these quickly, in `f64`, and the same to the bit on any number of threads.
+//!
+//! | | | cost, for $n$ instances of $d$ features |
+//! |---|---|---|
+//! | [`Kernel`] | linear, polynomial, Gaussian, intersection, weighted sums, cosine normalisation | $d$ for a pair |
+//! | [`gram`], [`cross_gram`] | all pairs | $\tfrac12 n^2 d$, or $n m d$ between two sets |
+//! | [`GramRows`] | rows on demand in bounded memory | $n d$ for each row not in the cache |
+//! | [`SetKernel`] | the normalised set kernel and the statistic kernel (Gärtner et al. 2002) | $\tfrac12 n^2 d$, memory for bags only |
+//! | [`BagSimilarity`] | $\max_j \exp(-\lVert x_k - x_{tj}\rVert^2/\sigma^2)$ of MILES (Chen, Bi & Wang 2006) | $n m d$ |
+//!
+//! Instances are the columns of a matrix of features × instances, as a [`BagSet`](mil_core::BagSet) keeps them.
+//!
+//! ```
+//! use mil_core::{BagSet, Label};
+//! use mil_kernels::{BagScale, Kernel, SetKernel, gram};
+//!
+//! let mut builder = BagSet::builder();
+//! builder.bag("sunny", Label::Positive, [[0.0, 1.0], [2.0, 2.0]])?;
+//! builder.bag("cloudy", Label::Negative, [[0.0, 1.0]])?;
+//! let bags = builder.build()?;
+//!
+//! let kernel = Kernel::Gaussian { gamma: 0.5 };
+//! let instance_gram = gram(&kernel, bags.instances())?;
+//! assert_eq!(instance_gram[(0, 2)], 1.0); // the same instance in two bags
+//!
+//! let bag_gram = SetKernel::Instances { kernel, scale: BagScale::Mean }.gram(&bags)?;
+//! assert_eq!(bag_gram[(0, 1)], 0.5 * (1.0 + instance_gram[(1, 2)]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # How
+//!
+//! A kernel becomes a flat sum of functions of $\langle x,z\rangle$, $\lVert x-z\rVert^2$ and $\sum_i\min(x_i,z_i)$, so that fifty kernels in one sum share
+//! one pass over the features. Both sides are packed in panels; the inner loop holds a tile of 24 × 8 sums in registers, compiled for
+//! the instruction set found at run time (AVX-512, AVX2, NEON or plain). The function of the kernel, exponential included, is applied to
+//! a block while it is in the cache.
+//!
+//! Choice: instances are centred before squared distances are computed, and a pair that is close compared with its distance from
+//! the centre is computed anew from $\sum_i (x_i - z_i)^2$ wherever the loss of digits could be felt. Equal instances have distance 0,
+//! exactly.
+//!
+//! No value is NaN or infinite: numbers that leave the range of `f64` are a [`KernelError`] that says which instances to look at.
+
 mod error;
 mod exp;
 mod form;
 mod gram;
 mod kernel;
+mod rows;
+mod set_kernel;
+mod similarity;
 mod tile;
+
 pub use error::KernelError;
-pub use gram::gram;
+pub use gram::{cross_gram, diagonal, gram, gram_into};
 pub use kernel::Kernel;
+pub use rows::GramRows;
+pub use set_kernel::{BagScale, SetKernel};
+pub use similarity::{BagSimilarity, partial_similarity};

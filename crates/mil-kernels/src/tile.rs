@@ -18,9 +18,6 @@ use crate::form::{Form, Pairs};
 pub(crate) const HEIGHT: usize = 24;
 /// Instances in a panel of the right side.
 pub(crate) const WIDTH: usize = 8;
-/// Features that one pass of the inner loop runs over: the panels of a block then stay in the second-level cache.
-const DEPTH: usize = 256;
-
 /// The pairs of a left panel with a right panel, one array per right instance.
 pub(crate) type Tile = [[f64; HEIGHT]; WIDTH];
 
@@ -45,8 +42,11 @@ impl<'a, const W: usize> Side<'a, W> {
     /// Packs the instances after subtracting the centre.
     ///
     /// # Errors
-    /// If an instance does not suit the form or its norm overflows.
+    /// If the dimension is not that of the centre, an instance does not suit the form, or its norm overflows.
     pub(crate) fn new(form: &Form, instances: DMatrixView<'a, f64>, centre: &[f64]) -> Result<Self, KernelError> {
+        if instances.nrows() != centre.len() {
+            return Err(KernelError::Dimension { left: centre.len(), right: instances.nrows() });
+        }
         let n_panels = instances.ncols().div_ceil(W);
         let mut side = Side {
             instances,
@@ -84,12 +84,9 @@ impl<'a, const W: usize> Side<'a, W> {
             let norm = self.norms[idx / W][idx % W];
             // The sum of two norms and twice a product must stay finite as well.
             if !(4.0 * norm).is_finite() {
-                return Err(KernelError::Overflow {
-                    quantity: "squared distance",
-                    left_idx: idx,
-                    right_idx: idx,
-                    value: norm,
-                });
+                // Centring may spread one huge value over all norms; the instance to look at is the one that has it.
+                let culprit = self.instances.iamax_full().1;
+                return Err(overflow("squared norm", culprit, 4.0 * norm));
             }
             self.max_norm = self.max_norm.max(norm);
             let along: f64 = self.instances.column(idx).iter().zip(centre).map(|(x, c)| x * c).sum();
@@ -99,24 +96,23 @@ impl<'a, const W: usize> Side<'a, W> {
     }
 
     fn measure_lengths(&mut self, form: &Form) -> Result<(), KernelError> {
-        for (idx, instance) in self.instances.column_iter().enumerate() {
-            for (scope, length) in form.lengths(instance.norm_squared(), instance.sum()).enumerate() {
-                if scope == self.lengths.len() {
-                    self.lengths.push(vec![[1.0; W]; self.norms.len()]);
+        self.lengths = vec![vec![[1.0; W]; self.n_panels()]; form.n_scopes()];
+        for (scope, lengths) in self.lengths.iter_mut().enumerate() {
+            for (idx, instance) in self.instances.column_iter().enumerate() {
+                let length = form.length(scope, instance.norm_squared(), instance.sum());
+                if !length.is_finite() {
+                    return Err(overflow("kernel value", idx, length));
                 }
-                if length.is_nan() {
-                    return Err(KernelError::Overflow {
-                        quantity: "kernel value",
-                        left_idx: idx,
-                        right_idx: idx,
-                        value: length,
-                    });
-                }
-                self.lengths[scope][idx / W][idx % W] = length;
+                // An infinite divisor makes every value of an instance without length 0.
+                lengths[idx / W][idx % W] = if length == 0.0 { f64::INFINITY } else { length };
             }
         }
         Ok(())
     }
+}
+
+fn overflow(quantity: &'static str, idx: usize, value: f64) -> KernelError {
+    KernelError::Overflow { quantity, left_idx: idx, right_idx: idx, value }
 }
 
 /// The mean instance where the form needs squared distances, else the origin.
@@ -149,9 +145,9 @@ fn pack<const W: usize>(instances: DMatrixView<'_, f64>, centre: &[f64]) -> Vec<
     panels
 }
 
-fn require_non_negative(instances: DMatrixView<'_, f64>) -> Result<(), KernelError> {
+pub(crate) fn require_non_negative(instances: DMatrixView<'_, f64>) -> Result<(), KernelError> {
     for (instance_idx, instance) in instances.column_iter().enumerate() {
-        if let Some(feature_idx) = instance.iter().position(|&value| !(value >= 0.0)) {
+        if let Some(feature_idx) = instance.iter().position(|value| value.is_nan() || *value < 0.0) {
             return Err(KernelError::Negative { instance_idx, feature_idx, value: instance[feature_idx] });
         }
     }
@@ -175,93 +171,52 @@ impl<const W: usize> WithSimd for SquaredNorms<'_, W> {
     }
 }
 
-/// The values of a form on a rectangle of panels, and room to compute the next.
-#[derive(Debug, Default)]
-pub(crate) struct Block {
-    n_left_panels: usize,
-    /// Left panel after left panel for each right panel.
-    tiles: Vec<Tile>,
-    minima: Vec<Tile>,
+/// Who receives the tiles of a rectangle of panels.
+///
+/// A method here runs inside the function compiled for an instruction set, and must be inlined into it. The next tile is computed
+/// while the stores of this one are still under way, which hides the time that a large matrix takes to reach the memory.
+pub(crate) trait Sink {
+    /// Takes the values of a left panel with a right panel, counted from the rectangle's first. Those of the instances that fill up
+    /// the last panel mean nothing.
+    fn take(&mut self, left_panel: usize, right_panel: usize, tile: &Tile);
 }
 
-impl Block {
-    /// Computes the form on a rectangle of panels.
-    pub(crate) fn fill(&mut self, pairs: Pairs<'_>, left_panels: Range<usize>, right_panels: Range<usize>) {
-        self.n_left_panels = left_panels.len();
-        let n_tiles = left_panels.len() * right_panels.len();
-        self.tiles.clear();
-        self.tiles.resize(n_tiles, [[0.0; HEIGHT]; WIDTH]);
-        self.minima.clear();
-        self.minima.resize(if pairs.form.uses_minima() { n_tiles } else { 0 }, [[0.0; HEIGHT]; WIDTH]);
-        Arch::new().dispatch(Fill { block: self, pairs, left_panels, right_panels });
-    }
-
-    /// The values of one right instance against the left ones, panel after panel; those that fill up the last panel mean nothing.
-    pub(crate) fn column(&self, right: usize) -> impl Iterator<Item = &[f64; HEIGHT]> {
-        self.tiles[right / WIDTH * self.n_left_panels..][..self.n_left_panels]
-            .iter()
-            .map(move |tile| &tile[right % WIDTH])
-    }
-
-    /// The values of one left instance against the right ones, panel after panel.
-    pub(crate) fn row(&self, left: usize) -> impl Iterator<Item = [f64; WIDTH]> {
-        let (panel, lane) = (left / HEIGHT, left % HEIGHT);
-        self.tiles[panel..].iter().step_by(self.n_left_panels).map(move |tile| std::array::from_fn(|c| tile[c][lane]))
-    }
+/// Computes the form on a rectangle of panels, all right panels for each left one.
+pub(crate) fn visit(pairs: Pairs<'_>, left_panels: Range<usize>, right_panels: Range<usize>, sink: &mut impl Sink) {
+    Arch::new().dispatch(Visit { pairs, left_panels, right_panels, sink });
 }
 
-struct Fill<'a> {
-    block: &'a mut Block,
+struct Visit<'a, K> {
     pairs: Pairs<'a>,
     left_panels: Range<usize>,
     right_panels: Range<usize>,
+    sink: &'a mut K,
 }
 
-impl WithSimd for Fill<'_> {
+impl<K: Sink> WithSimd for Visit<'_, K> {
     type Output = ();
 
+    /// From here down everything is inlined; a call that is not would fall back to the baseline instruction set. So there are no
+    /// closures.
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Fill { block, pairs, left_panels, right_panels } = self;
-        let (left, right) = (pairs.left, pairs.right);
-        let panels = (left.instances.nrows(), left_panels.clone(), right_panels.clone());
-        if pairs.form.uses_products() {
-            sweep(simd, Product, &mut block.tiles, &left.centred, &right.centred, panels.clone());
-        }
-        if pairs.form.uses_minima() {
-            sweep(simd, Minimum, &mut block.minima, &left.raw, &right.raw, panels);
-        }
-        let none = [[0.0; HEIGHT]; WIDTH];
-        for (j, right_panel) in right_panels.enumerate() {
-            for (i, left_panel) in left_panels.clone().enumerate() {
-                let idx = j * left_panels.len() + i;
-                let minima = block.minima.get(idx).unwrap_or(&none);
-                pairs.apply::<S>(left_panel, right_panel, &mut block.tiles[idx], minima);
-            }
-        }
-    }
-}
-
-/// Runs over all tiles of a rectangle, a slice of the features at a time.
-///
-/// From here down everything is inlined into the function compiled for an instruction set; a call that is not would fall back to
-/// the baseline. So there are no closures.
-#[inline(always)]
-fn sweep<S: Simd>(
-    simd: S,
-    step: impl Step,
-    tiles: &mut [Tile],
-    left: &[[f64; HEIGHT]],
-    right: &[[f64; WIDTH]],
-    (n_features, left_panels, right_panels): (usize, Range<usize>, Range<usize>),
-) {
-    for start in (0..n_features).step_by(DEPTH) {
-        let depth = DEPTH.min(n_features - start);
-        for (i, left_panel) in left_panels.clone().enumerate() {
-            let left = &left[left_panel * n_features + start..][..depth];
+        let Visit { pairs, left_panels, right_panels, sink } = self;
+        let (form, left, right) = (pairs.form, pairs.left, pairs.right);
+        let depth = left.instances.nrows();
+        let (products, minima) = (form.uses_products(), form.uses_minima());
+        let mut tile = [[0.0; HEIGHT]; WIDTH];
+        let mut minimum = [[0.0; HEIGHT]; WIDTH];
+        for (i, left_panel) in left_panels.enumerate() {
             for (j, right_panel) in right_panels.clone().enumerate() {
-                let right = &right[right_panel * n_features + start..][..depth];
-                accumulate(simd, step, left, right, &mut tiles[j * left_panels.len() + i]);
+                let (x, z) = (left_panel * depth, right_panel * depth);
+                if products {
+                    accumulate(simd, Product, &left.centred[x..x + depth], &right.centred[z..z + depth], &mut tile);
+                }
+                if minima {
+                    accumulate(simd, Minimum, &left.raw[x..x + depth], &right.raw[z..z + depth], &mut minimum);
+                }
+                pairs.apply::<S>(left_panel, right_panel, &mut tile, &minimum);
+                sink.take(i, j, &tile);
             }
         }
     }
@@ -292,7 +247,7 @@ impl Step for Minimum {
     }
 }
 
-/// Adds to a tile, in pieces whose sums fit the registers of the instruction set.
+/// Sums up a tile, in pieces whose sums fit the registers of the instruction set.
 #[inline(always)]
 fn accumulate<S: Simd>(simd: S, step: impl Step, left: &[[f64; HEIGHT]], right: &[[f64; WIDTH]], tile: &mut Tile) {
     match S::F64_LANES {
@@ -314,9 +269,6 @@ fn accumulate_pieces<S: Simd, const V: usize, const C: usize>(
     for v0 in (0..HEIGHT / S::F64_LANES).step_by(V) {
         for c0 in (0..WIDTH).step_by(C) {
             let mut sums = [[simd.splat_f64s(0.0); V]; C];
-            for c in 0..C {
-                sums[c].copy_from_slice(&S::as_simd_f64s(&tile[c0 + c]).0[v0..v0 + V]);
-            }
             for (x, z) in left.iter().zip(right) {
                 let x = S::as_simd_f64s(x).0;
                 for c in 0..C {

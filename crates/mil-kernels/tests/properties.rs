@@ -1,0 +1,387 @@
+//! What every kernel, Gram matrix and similarity satisfies, whatever the instances.
+
+use mil_core::{BagSet, ParamField};
+use mil_kernels::{
+    BagScale, BagSimilarity, GramRows, Kernel, KernelError, SetKernel, cross_gram, diagonal, gram, gram_into,
+    partial_similarity,
+};
+use nalgebra::DMatrix;
+use proptest::prelude::*;
+
+/// Eigenvalues of a computed Gram matrix lie above minus this part of its trace.
+const EPSILON: f64 = 1e-12;
+
+fn base_kernel() -> impl Strategy<Value = Kernel> {
+    prop_oneof![
+        Just(Kernel::Linear),
+        (1..5_u32, 0.01..2.0, 0.0..2.0).prop_map(|(degree, scale, offset)| Kernel::Polynomial {
+            degree,
+            scale,
+            offset
+        }),
+        (0.01..5.0).prop_map(|gamma| Kernel::Gaussian { gamma }),
+        Just(Kernel::Intersection),
+    ]
+}
+
+fn kernel() -> impl Strategy<Value = Kernel> {
+    base_kernel().prop_recursive(3, 8, 3, |inner| {
+        prop_oneof![
+            inner.clone().prop_map(|kernel| Kernel::Normalised(Box::new(kernel))),
+            prop::collection::vec((0.0..3.0, inner), 1..4).prop_map(Kernel::Sum),
+        ]
+    })
+}
+
+/// Non-negative features with zeros, ties, constant features and duplicates among them.
+fn instances(max: usize) -> impl Strategy<Value = DMatrix<f64>> {
+    let feature = prop_oneof![1 => Just(0.0), 2 => (0..4).prop_map(f64::from), 3 => 0.0..3.0];
+    (1..6_usize, 1..max).prop_flat_map(move |(d, n)| {
+        (prop::collection::vec(feature.clone(), d * n), any::<bool>(), any::<bool>()).prop_map(
+            move |(values, duplicate, constant)| {
+                let mut instances = DMatrix::from_vec(d, n, values);
+                if duplicate {
+                    let first = instances.column(0).clone_owned();
+                    instances.set_column(n - 1, &first);
+                }
+                if constant {
+                    instances.row_mut(0).fill(1.0);
+                }
+                instances
+            },
+        )
+    })
+}
+
+fn definition(kernel: &Kernel, left: &DMatrix<f64>, right: &DMatrix<f64>) -> DMatrix<f64> {
+    DMatrix::from_fn(left.ncols(), right.ncols(), |i, j| {
+        kernel.value(left.column(i).as_slice(), right.column(j).as_slice())
+    })
+}
+
+fn largest_difference(a: &DMatrix<f64>, b: &DMatrix<f64>) -> f64 {
+    assert_eq!(a.shape(), b.shape());
+    (a - b).amax() / b.amax().max(1.0)
+}
+
+fn on_threads<T: Send>(n_threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap().install(work)
+}
+
+proptest! {
+    #[test]
+    fn a_gram_matrix_is_the_definition_symmetric_and_semi_definite(kernel in kernel(), instances in instances(40)) {
+        let gram = gram(&kernel, &instances).unwrap();
+        prop_assert!(largest_difference(&gram, &definition(&kernel, &instances, &instances)) < 1e-12);
+        prop_assert_eq!(&gram, &gram.transpose());
+        let least = gram.clone().symmetric_eigenvalues().min();
+        prop_assert!(least >= -EPSILON * gram.trace(), "least eigenvalue {} of trace {}", least, gram.trace());
+        let diagonal = diagonal(&kernel, &instances).unwrap();
+        for (i, value) in diagonal.into_iter().enumerate() {
+            prop_assert!((value - gram[(i, i)]).abs() <= 1e-12 * value.max(1.0));
+        }
+    }
+
+    #[test]
+    fn a_gaussian_lies_between_0_and_1_and_is_1_between_duplicates(gamma in 0.01..1e6, instances in instances(40)) {
+        let gram = gram(&Kernel::Gaussian { gamma }, &instances).unwrap();
+        prop_assert!(gram.iter().all(|value| (0.0..=1.0).contains(value)));
+        for i in 0..gram.ncols() {
+            for j in (0..gram.ncols()).filter(|&j| instances.column(i) == instances.column(j)) {
+                prop_assert_eq!(gram[(i, j)], 1.0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_normalised_kernel_is_a_cosine(kernel in kernel(), instances in instances(30)) {
+        let raw = diagonal(&kernel, &instances).unwrap();
+        let gram = gram(&Kernel::Normalised(Box::new(kernel)), &instances).unwrap();
+        prop_assert!(gram.amax() <= 1.0 + EPSILON);
+        for (i, raw) in raw.into_iter().enumerate() {
+            let expected = if raw == 0.0 { 0.0 } else { 1.0 };
+            prop_assert!((gram[(i, i)] - expected).abs() <= EPSILON);
+        }
+    }
+
+    #[test]
+    fn a_cross_gram_is_the_definition(kernel in kernel(), both in instances(40), at in 0.0..1.0) {
+        let at = (at * both.ncols() as f64) as usize;
+        let (left, right) = (both.columns(0, at).into_owned(), both.columns(at, both.ncols() - at).into_owned());
+        let cross = cross_gram(&kernel, &left, &right).unwrap();
+        prop_assert!(cross.is_empty() || largest_difference(&cross, &definition(&kernel, &left, &right)) < 1e-12);
+    }
+
+    #[test]
+    fn rows_are_those_of_the_gram_matrix_whatever_the_cache(
+        kernel in kernel(),
+        instances in instances(30),
+        max_bytes in 0..4000_usize,
+        wishes in prop::collection::vec(prop::collection::vec(any::<prop::sample::Index>(), 1..5), 1..20),
+    ) {
+        let n = instances.ncols();
+        let gram = gram(&kernel, &instances).unwrap();
+        let mut rows = GramRows::new(&kernel, &instances, max_bytes).unwrap();
+        for wish in &wishes {
+            let wish: Vec<usize> = wish.iter().map(|idx| idx.index(n)).collect();
+            for (idx, row) in wish.iter().zip(rows.rows(&wish).unwrap()) {
+                prop_assert!(row[..] == *gram.column(*idx).as_slice(), "row {}", idx);
+            }
+            prop_assert!(rows.cached_bytes() <= max_bytes.max(2 * 8 * n));
+        }
+        prop_assert_eq!(rows.n_hits() + rows.n_misses(), wishes.iter().map(Vec::len).sum::<usize>());
+    }
+
+    #[test]
+    fn set_kernels_are_their_definition_and_semi_definite(kernel in kernel(), instances in instances(40), cut in 1..7_usize) {
+        let bags = bags_of(&instances, cut);
+        let sum = |kernel: &Kernel, i: usize, j: usize| -> f64 {
+            bags.bag(i).instances().flat_map(|x| bags.bag(j).instances().map(move |z| kernel.value(x, z))).sum()
+        };
+        let n = bags.n_bags();
+        let size = |i: usize| bags.bag(i).n_instances() as f64;
+        let mean = DMatrix::from_fn(n, n, |i, j| sum(&kernel, i, j) / (size(i) * size(j)));
+        let cosine = DMatrix::from_fn(n, n, |i, j| {
+            let lengths = (sum(&kernel, i, i) * sum(&kernel, j, j)).sqrt();
+            if lengths == 0.0 { 0.0 } else { sum(&kernel, i, j) / lengths }
+        });
+        for (scale, expected) in [(BagScale::Mean, mean), (BagScale::FeatureSpace, cosine)] {
+            let set_kernel = SetKernel::Instances { kernel: kernel.clone(), scale };
+            let gram = set_kernel.gram(&bags).unwrap();
+            prop_assert!(largest_difference(&gram, &expected) < 1e-10);
+            prop_assert!(largest_difference(&set_kernel.cross_gram(&bags, &bags).unwrap(), &expected) < 1e-10);
+            prop_assert_eq!(&gram, &gram.transpose());
+            prop_assert!(gram.clone().symmetric_eigenvalues().min() >= -EPSILON * gram.trace());
+        }
+    }
+
+    #[test]
+    fn the_embedding_is_its_definition(instances in instances(60), cut in 1..7_usize, sigma2 in 0.1..10.0) {
+        let bags = bags_of(&instances, cut);
+        let embedding = BagSimilarity::new(&instances, sigma2).unwrap().to_bags(&bags).unwrap();
+        let kernel = Kernel::Gaussian { gamma: 1.0 / sigma2 };
+        for (bag_idx, bag) in bags.bags().enumerate() {
+            for (k, candidate) in instances.column_iter().enumerate() {
+                let expected = bag.instances().map(|x| kernel.value(x, candidate.as_slice())).fold(0.0, f64::max);
+                prop_assert!((embedding[(k, bag_idx)] - expected).abs() < 1e-12);
+                if bag.instances().any(|x| x == candidate.as_slice()) {
+                    prop_assert_eq!(embedding[(k, bag_idx)], 1.0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn selecting_nearest_features_is_sorting_them(pair in instances(2).prop_map(|x| x.as_slice().to_vec()), k in 0..8_usize) {
+        let other = vec![1.0; pair.len()];
+        let mut differences: Vec<f64> = pair.iter().map(|x| (x - 1.0).abs()).collect();
+        differences.sort_by(f64::total_cmp);
+        let expected = (-differences.iter().take(k).map(|x| x * x).sum::<f64>() / 2.0).exp();
+        let found = partial_similarity(&pair, &other, k, 2.0, &mut vec![7.0; 3]).unwrap();
+        prop_assert!((found - expected).abs() < 1e-14);
+    }
+
+    #[test]
+    fn a_kernel_shows_as_a_word_that_reads_back(kernel in kernel()) {
+        prop_assert_eq!(Kernel::parse(&kernel.show()), Some(kernel));
+    }
+
+    #[test]
+    fn no_word_makes_the_reader_panic(word in "[a-z(),*0-9. ]{0,40}") {
+        let _ = Kernel::parse(&word);
+    }
+
+    #[test]
+    fn no_finite_instances_make_a_panic_or_a_nan(
+        kernel in kernel(),
+        exponents in prop::collection::vec((any::<bool>(), -308..308_i32), 12),
+    ) {
+        let values = exponents.iter().map(|&(negative, e)| if negative { -1.0 } else { 1.0 } * 10_f64.powi(e));
+        let instances = DMatrix::from_iterator(3, 4, values);
+        if let Ok(gram) = gram(&kernel, &instances) {
+            prop_assert!(gram.iter().all(|value| value.is_finite()));
+        }
+        let bags = bags_of(&instances, 2);
+        for scale in [BagScale::Mean, BagScale::FeatureSpace] {
+            if let Ok(gram) = (SetKernel::Instances { kernel: kernel.clone(), scale }).gram(&bags) {
+                prop_assert!(gram.iter().all(|value| value.is_finite()));
+            }
+        }
+        if let Ok(similarity) = BagSimilarity::new(&instances, 1.0) {
+            prop_assert!(similarity.to_bags(&bags).unwrap().iter().all(|value| (0.0..=1.0).contains(value)));
+        }
+    }
+}
+
+/// Bags of `1, 2, .., cut, 1, 2, ..` instances.
+fn bags_of(instances: &DMatrix<f64>, cut: usize) -> BagSet<()> {
+    let mut builder = BagSet::builder();
+    let (mut start, mut size) = (0, 1);
+    while start < instances.ncols() {
+        let end = instances.ncols().min(start + size);
+        builder.bag(format!("{start}"), (), (start..end).map(|i| instances.column(i).as_slice().to_vec())).unwrap();
+        (start, size) = (end, size % cut + 1);
+    }
+    builder.build().unwrap()
+}
+
+/// More instances than a block and more features than one pass, from a fixed recurrence.
+fn many_instances(n_features: usize, n: usize) -> DMatrix<f64> {
+    let mut state = 1_u32;
+    DMatrix::from_fn(n_features, n, |_, _| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(state >> 8) / f64::from(1 << 24)
+    })
+}
+
+fn one_of_each() -> Vec<Kernel> {
+    let polynomial = Kernel::Polynomial { degree: 3, scale: 0.5, offset: 1.0 };
+    let gaussian = Kernel::Gaussian { gamma: 0.1 };
+    let mixture = vec![
+        (0.5, polynomial.clone()),
+        (0.25, gaussian.clone()),
+        (2.0, Kernel::Normalised(Box::new(Kernel::Intersection))),
+    ];
+    vec![Kernel::Linear, polynomial, gaussian, Kernel::Intersection, Kernel::Sum(mixture)]
+}
+
+#[test]
+fn blocks_and_passes_leave_no_seam() {
+    for (n_features, n) in [(3, 400), (300, 200), (520, 25), (1, 193), (166, 385)] {
+        let instances = many_instances(n_features, n);
+        for kernel in one_of_each() {
+            let gram = gram(&kernel, &instances).unwrap();
+            let difference = largest_difference(&gram, &definition(&kernel, &instances, &instances));
+            assert!(difference < 1e-12, "{kernel:?}, {n_features} features, {n} instances: {difference}");
+            let cross = cross_gram(&kernel, &instances, &instances).unwrap();
+            assert_eq!(cross, gram, "a cross-Gram of a set with itself, {kernel:?}");
+        }
+    }
+}
+
+#[test]
+fn one_thread_or_two_the_result_is_the_same_to_the_bit() {
+    let instances = many_instances(20, 500);
+    let bags = bags_of(&instances, 9);
+    for kernel in one_of_each() {
+        let set_kernel = SetKernel::Instances { kernel: kernel.clone(), scale: BagScale::FeatureSpace };
+        let work = || {
+            let similarity = BagSimilarity::new(&instances, 2.0).unwrap();
+            (
+                gram(&kernel, &instances).unwrap(),
+                cross_gram(&kernel, instances.columns(0, 300), &instances).unwrap(),
+                GramRows::new(&kernel, &instances, 0).unwrap().row(3).unwrap(),
+                set_kernel.gram(&bags).unwrap(),
+                similarity.to_bags(&bags).unwrap(),
+            )
+        };
+        assert!(on_threads(1, work) == on_threads(2, work), "{kernel:?}");
+    }
+}
+
+#[test]
+fn distances_survive_a_large_offset_and_remote_clusters() {
+    let kernel = Kernel::Gaussian { gamma: 0.5 };
+    let spread = many_instances(10, 50);
+    let offset = spread.map(|x| x + 1e7);
+    let mut clusters = offset.clone();
+    clusters.columns_mut(0, 25).iter_mut().for_each(|x| *x -= 2e7);
+    for instances in [offset, clusters] {
+        let difference =
+            largest_difference(&gram(&kernel, &instances).unwrap(), &definition(&kernel, &instances, &instances));
+        assert!(difference < 1e-9, "{difference}");
+    }
+}
+
+#[test]
+fn a_sum_that_mixes_distances_and_products_is_the_definition_under_an_offset() {
+    let kernel = Kernel::Sum(vec![(1.0, Kernel::Linear), (1e6, Kernel::Gaussian { gamma: 0.5 })]);
+    let instances = many_instances(10, 50).map(|x| x + 1000.0);
+    assert!(
+        largest_difference(&gram(&kernel, &instances).unwrap(), &definition(&kernel, &instances, &instances)) < 1e-13
+    );
+}
+
+#[test]
+fn memory_of_any_shape_can_be_used_again() {
+    let (few, many) = (many_instances(3, 5), many_instances(3, 9));
+    let mut matrix = DMatrix::zeros(0, 0);
+    for instances in [&few, &many, &many, &few] {
+        gram_into(&Kernel::Linear, instances, &mut matrix).unwrap();
+        assert_eq!(matrix, gram(&Kernel::Linear, instances).unwrap());
+    }
+}
+
+#[test]
+fn no_instances_give_an_empty_matrix() {
+    let none = DMatrix::zeros(3, 0);
+    for kernel in one_of_each() {
+        assert_eq!(gram(&kernel, &none).unwrap().shape(), (0, 0));
+        assert_eq!(cross_gram(&kernel, &none, &many_instances(3, 2)).unwrap().shape(), (0, 2));
+        assert_eq!(cross_gram(&kernel, &many_instances(3, 2), &none).unwrap().shape(), (2, 0));
+    }
+}
+
+#[test]
+fn min_max_compares_the_least_and_greatest_features() {
+    let mut builder = BagSet::<()>::builder();
+    builder.bag("a", (), [[1.0, 5.0], [3.0, 2.0]]).unwrap();
+    builder.bag("b", (), [[7.0, 1.0]]).unwrap();
+    let bags = builder.build().unwrap();
+    // s(a) = (1, 2, 3, 5), s(b) = (7, 1, 7, 1)
+    let kernel = SetKernel::MinMax { kernel: Kernel::Linear };
+    assert_eq!(kernel.gram(&bags).unwrap(), DMatrix::from_row_slice(2, 2, &[39.0, 35.0, 35.0, 100.0]));
+    assert_eq!(kernel.cross_gram(&bags, &bags).unwrap(), kernel.gram(&bags).unwrap());
+}
+
+#[test]
+fn errors_say_where() {
+    let message = |kernel: &Kernel, values: &[f64]| {
+        gram(kernel, &DMatrix::from_row_slice(1, values.len(), values)).unwrap_err().to_string()
+    };
+    assert_eq!(
+        message(&Kernel::Intersection, &[1.0, -2.0]),
+        "instance 1, feature 0 is -2; the intersection kernel needs features of at least 0"
+    );
+    assert_eq!(
+        message(&Kernel::Linear, &[1.0, 1e200]),
+        "the kernel value of instances 1 and 1 is inf, not a finite number; rescale the features"
+    );
+    assert_eq!(
+        message(&Kernel::Gaussian { gamma: 1.0 }, &[1.0, 1e300]),
+        "the squared norm of instances 1 and 1 is inf, not a finite number; rescale the features"
+    );
+    assert_eq!(message(&Kernel::Gaussian { gamma: 0.0 }, &[1.0]), "gamma is 0, expected a finite number above 0");
+    assert_eq!(
+        message(&Kernel::Polynomial { degree: 2, scale: 1.0, offset: -0.5 }, &[1.0]),
+        "offset is -0.5, expected a finite number, at least 0"
+    );
+    assert_eq!(
+        message(&Kernel::Sum(vec![(f64::NAN, Kernel::Linear)]), &[1.0]),
+        "weight is NaN, expected a finite number, at least 0"
+    );
+    let dimension = cross_gram(&Kernel::Linear, &DMatrix::zeros(2, 1), &DMatrix::zeros(3, 1)).unwrap_err();
+    assert_eq!(dimension, KernelError::Dimension { left: 2, right: 3 });
+    assert!(partial_similarity(&[1.0], &[1.0], 1, -1.0, &mut Vec::new()).is_err());
+}
+
+#[test]
+fn words_with_spaces_read_and_broken_ones_do_not() {
+    let mixture = Kernel::Sum(vec![(0.5, Kernel::Linear), (2.0, Kernel::Normalised(Box::new(Kernel::Intersection)))]);
+    assert_eq!(Kernel::parse("sum(0.5 * linear, 2*normalised( intersection ))"), Some(mixture));
+    assert_eq!(Kernel::parse("polynomial(2,0.01,1)"), Some(Kernel::Polynomial { degree: 2, scale: 0.01, offset: 1.0 }));
+    for word in [
+        "",
+        "gauss(1)",
+        "gaussian",
+        "gaussian(1",
+        "gaussian(1))",
+        "polynomial(2,1)",
+        "sum()",
+        "sum(linear)",
+        "linear()",
+    ] {
+        assert_eq!(Kernel::parse(word), None, "{word}");
+    }
+    assert_eq!(Kernel::parse(&"normalised(".repeat(100_000)), None);
+}
