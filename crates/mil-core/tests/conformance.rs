@@ -1,7 +1,7 @@
 //! The checks every learner passes.
 
 use mil_core::{BagRule, Calibrated, NearestCentroid, OutOfFold, Scaled, Scaling};
-use mil_testkit::conformance::{check, check_with};
+use mil_testkit::conformance::{check, check_classes, check_with};
 
 #[test]
 fn nearest_centroid_with_every_rule() {
@@ -9,6 +9,7 @@ fn nearest_centroid_with_every_rule() {
         [BagRule::Max, BagRule::Mean, BagRule::TopMean { k: 2 }, BagRule::NoisyOr, BagRule::SoftMax { sharpness: 0.5 }]
     {
         check(&NearestCentroid { rule });
+        check_classes(&NearestCentroid { rule });
     }
 }
 
@@ -16,6 +17,7 @@ fn nearest_centroid_with_every_rule() {
 fn scaled_learners() {
     for scaling in [Scaling::None, Scaling::MinMax, Scaling::Standard] {
         check(&Scaled { scaling, learner: NearestCentroid::default() });
+        check_classes(&Scaled { scaling, learner: NearestCentroid::default() });
     }
 }
 

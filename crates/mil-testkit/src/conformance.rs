@@ -1,30 +1,37 @@
-//! The facts that hold for every two-class learner.
+//! The facts that hold for every learner.
 //!
-//! One call in the crate's `tests/conformance.rs` per learner:
+//! One call in the crate's `tests/conformance.rs` per learner, [`check`] in two classes and [`check_classes`] in many:
 //!
 //! ```
 //! use mil_core::NearestCentroid;
 //! mil_testkit::conformance::check(&NearestCentroid::default());
+//! mil_testkit::conformance::check_classes(&NearestCentroid::default());
 //! ```
 //!
 //! Empty bags, NaN and ragged instances cannot reach a learner: `BagSet` refuses them, and is tested for it.
 
 use mil_core::model_file::{SavedModel, decode, encode};
-use mil_core::{Bag, BagModel, BagSet, CrossValidation, FitError, Label, Learner, ScoreError, witness_of};
+use mil_core::{
+    Bag, BagModel, BagSet, ClassId, ClassNames, CrossValidation, FitError, Label, Learner, ScoreError, Target,
+    witness_of,
+};
+use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
-use crate::strategies::bag_sets;
+use crate::strategies::{bag_sets, class_sets};
 
 /// Relative difference that rounding may make when the instances of a bag change places.
 const ROUNDING: f64 = 1e-9;
+/// Magnitude of features from which a learner may refuse the numbers.
+const HUGE: f64 = 1e50;
 
 /// A check of one learner on one bag set, with what is wrong.
-type Fact<L> = fn(&L, &BagSet<Label>) -> Result<(), String>;
+type Fact<L, Y> = fn(&L, &BagSet<Y>) -> Result<(), String>;
 
 /// A model and the scores of its training bags; `None` where huge numbers excuse a refusal.
-type Fitted<M> = Option<(M, Vec<f64>)>;
+type Fitted<M, S> = Option<(M, Vec<S>)>;
 
-/// Checks every fact, on random bag sets of all flavours.
+/// Checks every fact of two classes, on random bag sets of all flavours.
 ///
 /// # Panics
 /// If one does not hold; the message says which and shows the smallest bag set found.
@@ -45,48 +52,81 @@ where
     L: Learner,
     L::Model: BagModel + SavedModel,
 {
-    let facts: [(&str, Fact<L>); 7] = [
-        ("fitting twice gives the same model", same_model_twice),
-        ("one thread or several give the same model", same_model_on_any_threads),
+    let facts: [(&str, Fact<L, Label>); 3] = [
         ("all scores are finite and agree with the labels", scores_are_finite_and_decide),
         ("the witness is the instance of the largest score", witness_has_the_largest_score),
         ("the order of the instances does not matter", order_of_instances_is_irrelevant),
-        ("a bag of another dimension is refused", wrong_dimension_is_refused),
-        ("a model file gives the model back", model_file_gives_the_model_back),
     ];
-    for (fact, holds) in facts {
-        let mut runner = TestRunner::new(Config { cases: 48, failure_persistence: None, ..Config::default() });
-        let outcome = runner.run(&bag_sets(min_per_class), |bags| holds(learner, &bags).map_err(TestCaseError::fail));
-        if let Err(error) = outcome {
-            panic!("{fact}: {error}");
-        }
-    }
+    hold(learner, &facts, &bag_sets(min_per_class));
+    hold(learner, &common_facts(), &bag_sets(min_per_class));
     single_class_is_refused(learner);
     cross_validation_ignores_threads(learner);
 }
 
+/// Checks every fact of many classes, on random bag sets of which one class has no bag.
+///
+/// # Panics
+/// As [`check`].
+pub fn check_classes<L>(learner: &L)
+where
+    L: Learner<ClassId>,
+    L::Model: BagModel<ClassId> + SavedModel,
+{
+    let facts: [(&str, Fact<L, ClassId>); 1] =
+        [("scores are posteriors and agree with the labels", scores_are_posteriors)];
+    hold(learner, &facts, &class_sets(3));
+    hold(learner, &common_facts(), &class_sets(4));
+    lone_class_is_refused(learner);
+}
+
+/// The facts that have nothing to do with the kind of label.
+fn common_facts<Y, L>() -> [(&'static str, Fact<L, Y>); 4]
+where
+    Y: Target,
+    L: Learner<Y>,
+    L::Model: BagModel<Y> + SavedModel,
+{
+    [
+        ("fitting twice gives the same model", same_model_twice),
+        ("one thread or several give the same model", same_model_on_any_threads),
+        ("a bag of another dimension is refused", wrong_dimension_is_refused),
+        ("a model file gives the model back", model_file_gives_the_model_back),
+    ]
+}
+
+fn hold<L, Y: Target>(learner: &L, facts: &[(&str, Fact<L, Y>)], sets: &impl Strategy<Value = BagSet<Y>>) {
+    for (fact, holds) in facts {
+        let mut runner = TestRunner::new(Config { cases: 48, failure_persistence: None, ..Config::default() });
+        let outcome = runner.run(sets, |bags| holds(learner, &bags).map_err(TestCaseError::fail));
+        if let Err(error) = outcome {
+            panic!("{fact}: {error}");
+        }
+    }
+}
+
 /// The fitted model, or `None` where the learner refused the numbers, which only huge ones excuse.
-fn fit<L: Learner>(learner: &L, bags: &BagSet<Label>) -> Result<Option<L::Model>, String> {
+fn fit<Y: Target, L: Learner<Y>>(learner: &L, bags: &BagSet<Y>) -> Result<Option<L::Model>, String> {
     match learner.fit(bags) {
         Ok(model) => Ok(Some(model)),
-        Err(_) if bags.instances().amax() > 1e50 => Ok(None),
+        Err(_) if bags.instances().amax() > HUGE => Ok(None),
         Err(error) => Err(format!("refused a sound bag set: {error}")),
     }
 }
 
 /// The scores, or `None` where the model refused the numbers, which only huge ones excuse.
-fn score_all<M: BagModel>(model: &M, bags: &BagSet<Label>) -> Result<Option<Vec<f64>>, String> {
+fn score_all<Y: Target, M: BagModel<Y>>(model: &M, bags: &BagSet<Y>) -> Result<Option<Vec<Y::Score>>, String> {
     match model.scores(bags) {
         Ok(scores) => Ok(Some(scores)),
-        Err(ScoreError::Overflow { .. }) if bags.instances().amax() > 1e50 => Ok(None),
+        Err(ScoreError::Overflow { .. }) if bags.instances().amax() > HUGE => Ok(None),
         Err(error) => Err(format!("could not score its own training bags: {error}")),
     }
 }
 
-fn fit_and_score<L>(learner: &L, bags: &BagSet<Label>) -> Result<Fitted<L::Model>, String>
+fn fit_and_score<Y, L>(learner: &L, bags: &BagSet<Y>) -> Result<Fitted<L::Model, Y::Score>, String>
 where
-    L: Learner,
-    L::Model: BagModel,
+    Y: Target,
+    L: Learner<Y>,
+    L::Model: BagModel<Y>,
 {
     let Some(model) = fit(learner, bags)? else { return Ok(None) };
     Ok(score_all(&model, bags)?.map(|scores| (model, scores)))
@@ -100,30 +140,63 @@ fn bytes_of<M: SavedModel>(model: &M) -> Vec<u8> {
     encode(model, &[]).expect("a fitted model encodes")
 }
 
-fn same_model_twice<L>(learner: &L, bags: &BagSet<Label>) -> Result<(), String>
+fn same_model_twice<Y, L>(learner: &L, bags: &BagSet<Y>) -> Result<(), String>
 where
-    L: Learner,
+    Y: Target,
+    L: Learner<Y>,
     L::Model: SavedModel,
 {
     let (first, second) = (fit(learner, bags)?, fit(learner, bags)?);
     demand(first.map(|m| bytes_of(&m)) == second.map(|m| bytes_of(&m)), || "two fits differ".to_owned())
 }
 
-fn same_model_on_any_threads<L>(learner: &L, bags: &BagSet<Label>) -> Result<(), String>
+fn same_model_on_any_threads<Y, L>(learner: &L, bags: &BagSet<Y>) -> Result<(), String>
 where
-    L: Learner,
+    Y: Target,
+    L: Learner<Y>,
     L::Model: SavedModel,
 {
-    let on = |n_threads| -> Result<Option<Vec<u8>>, String> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("a small pool");
-        // The model itself need not cross threads; its bytes do.
-        pool.install(|| fit(learner, bags).map(|model| model.map(|m| bytes_of(&m))))
-    };
+    // The model itself need not cross threads; its bytes do.
+    let on = |n_threads| on_threads(n_threads, || fit(learner, bags).map(|model| model.map(|m| bytes_of(&m))));
     let alone = on(1)?;
     for n_threads in [2, 3] {
         demand(on(n_threads)? == alone, || format!("{n_threads} threads give another model than one"))?;
     }
     Ok(())
+}
+
+fn on_threads<T: Send>(n_threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("a small pool");
+    pool.install(work)
+}
+
+fn wrong_dimension_is_refused<Y, L>(learner: &L, bags: &BagSet<Y>) -> Result<(), String>
+where
+    Y: Target,
+    L: Learner<Y>,
+    L::Model: BagModel<Y>,
+{
+    let Some(model) = fit(learner, bags)? else { return Ok(()) };
+    let values = vec![0.0; bags.n_features() + 1];
+    let bag = Bag::new("wide", values.len(), &values).expect("a sound bag");
+    let expected = ScoreError::Dimension { name: "wide".into(), found: values.len(), expected: bags.n_features() };
+    demand(model.score(bag) == Err(expected.clone()), || format!("score: {:?}", model.score(bag)))?;
+    demand(model.predict(bag) == Err(expected.clone()), || format!("label: {:?}", model.predict(bag)))?;
+    demand(model.instance_scores(bag) == Err(expected), || format!("instances: {:?}", model.instance_scores(bag)))
+}
+
+fn model_file_gives_the_model_back<Y, L>(learner: &L, bags: &BagSet<Y>) -> Result<(), String>
+where
+    Y: Target,
+    L: Learner<Y>,
+    L::Model: BagModel<Y> + SavedModel,
+{
+    let Some((model, scores)) = fit_and_score(learner, bags)? else { return Ok(()) };
+    let bytes = bytes_of(&model);
+    let again: L::Model = decode(&bytes).map_err(|error| error.to_string())?;
+    demand(bytes_of(&again) == bytes, || "the bytes differ after a round trip".to_owned())?;
+    let restored = score_all(&again, bags)?.ok_or("the restored model refuses its training bags")?;
+    demand(restored == scores, || "the scores differ after a round trip".to_owned())
 }
 
 fn scores_are_finite_and_decide<L>(learner: &L, bags: &BagSet<Label>) -> Result<(), String>
@@ -140,6 +213,25 @@ where
         })?;
         let label = model.predict(bag).map_err(|error| error.to_string())?;
         demand((label == Label::Positive) == (score >= 0.0), || format!("score {score} is called {label}"))?;
+    }
+    Ok(())
+}
+
+fn scores_are_posteriors<L>(learner: &L, bags: &BagSet<ClassId>) -> Result<(), String>
+where
+    L: Learner<ClassId>,
+    L::Model: BagModel<ClassId>,
+{
+    let Some((model, scores)) = fit_and_score(learner, bags)? else { return Ok(()) };
+    for (bag, posterior) in bags.bags().zip(&scores) {
+        let total: f64 = posterior.iter().sum();
+        let sound = posterior.len() == bags.n_classes()
+            && posterior.iter().all(|p| (0.0..=1.0).contains(p))
+            && (total - 1.0).abs() < ROUNDING;
+        demand(sound, || format!("the posterior of bag {:?} is {posterior:?}", bag.name()))?;
+        let class = model.predict(bag).map_err(|error| error.to_string())?;
+        demand(class == ClassId::decide(posterior), || format!("{posterior:?} is called class {}", class.0))?;
+        demand(bags.class_counts()[class.idx()] > 0, || format!("class {} has no training bag", class.0))?;
     }
     Ok(())
 }
@@ -176,46 +268,27 @@ where
     Ok(())
 }
 
-fn wrong_dimension_is_refused<L>(learner: &L, bags: &BagSet<Label>) -> Result<(), String>
-where
-    L: Learner,
-    L::Model: BagModel,
-{
-    let Some(model) = fit(learner, bags)? else { return Ok(()) };
-    let values = vec![0.0; bags.n_features() + 1];
-    let bag = Bag::new("wide", values.len(), &values).expect("a sound bag");
-    let expected = ScoreError::Dimension { name: "wide".into(), found: values.len(), expected: bags.n_features() };
-    demand(model.score(bag) == Err(expected.clone()), || format!("score: {:?}", model.score(bag)))?;
-    demand(model.predict(bag) == Err(expected.clone()), || format!("label: {:?}", model.predict(bag)))?;
-    demand(model.instance_scores(bag) == Err(expected), || format!("instances: {:?}", model.instance_scores(bag)))
-}
-
-fn model_file_gives_the_model_back<L>(learner: &L, bags: &BagSet<Label>) -> Result<(), String>
-where
-    L: Learner,
-    L::Model: BagModel + SavedModel,
-{
-    let Some((model, scores)) = fit_and_score(learner, bags)? else { return Ok(()) };
-    let bytes = bytes_of(&model);
-    let again: L::Model = decode(&bytes).map_err(|error| error.to_string())?;
-    demand(bytes_of(&again) == bytes, || "the bytes differ after a round trip".to_owned())?;
-    let bits = |scores: &[f64]| scores.iter().map(|s| s.to_bits()).collect::<Vec<_>>();
-    let restored = score_all(&again, bags)?.ok_or("the restored model refuses its training bags")?;
-    demand(bits(&restored) == bits(&scores), || "the scores differ after a round trip".to_owned())
-}
-
 fn single_class_is_refused<L: Learner>(learner: &L) {
     for label in [Label::Positive, Label::Negative] {
         let mut builder = BagSet::builder();
         for bag_idx in 0..4 {
             builder.bag(bag_idx.to_string(), label, [[f64::from(bag_idx), 1.0]]).expect("a sound bag");
         }
-        let bags = builder.build().expect("a sound set");
-        match learner.fit(&bags) {
+        match learner.fit(&builder.build().expect("a sound set")) {
             Err(FitError::SingleClass { label: found, n_bags: 4 }) => assert_eq!(found, label),
             Err(error) => panic!("a single class is refused with another error: {error}"),
             Ok(_) => panic!("four {label} bags and no other were accepted"),
         }
+    }
+}
+
+fn lone_class_is_refused<L: Learner<ClassId>>(learner: &L) {
+    let mut builder = BagSet::builder_of_classes(ClassNames::new(["a", "b"]));
+    builder.bag("0", ClassId(1), [[1.0]]).expect("a sound bag");
+    match learner.fit(&builder.build().expect("a sound set")) {
+        Err(FitError::TooFewClasses { n_classes: 1, n_bags: 1 }) => {}
+        Err(error) => panic!("a lone class is refused with another error: {error}"),
+        Ok(_) => panic!("bags of one class and no other were accepted"),
     }
 }
 
@@ -233,8 +306,7 @@ where
     let bags = builder.build().expect("a sound set");
     let plan = CrossValidation { n_folds: 3, n_repeats: 2, seed: 5 };
     let on = |n_threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("a small pool");
-        pool.install(|| plan.run(learner, &bags, &())).expect("two classes in every training fold")
+        on_threads(n_threads, || plan.run(learner, &bags, &())).expect("two classes in every training fold")
     };
     let alone = on(1);
     assert!(on(2) == alone && on(4) == alone, "the number of threads changes the cross-validation");

@@ -1,6 +1,6 @@
 //! Random bag sets for property tests.
 
-use mil_core::{BagSet, Label};
+use mil_core::{BagSet, ClassId, ClassNames, Label};
 use proptest::prelude::*;
 
 /// A corner of the space of bag sets.
@@ -33,6 +33,23 @@ pub const FLAVOURS: [Flavour; 6] = [
 /// Bag sets of any flavour: 1 to 4 features, at least `min_per_class` bags of each class and up to 6 more.
 pub fn bag_sets(min_per_class: usize) -> impl Strategy<Value = BagSet<Label>> {
     prop::sample::select(FLAVOURS.to_vec()).prop_flat_map(move |flavour| bag_sets_of(flavour, min_per_class))
+}
+
+/// The same with classes instead of labels: `n_classes` of them, the last of which has no bag, as happens inside a training fold.
+///
+/// # Panics
+/// If there are fewer than 3 classes.
+pub fn class_sets(n_classes: u32) -> impl Strategy<Value = BagSet<ClassId>> {
+    assert!(n_classes >= 3, "two classes with bags and one without");
+    let names = ClassNames::new((0..n_classes).map(|class| class.to_string()));
+    bag_sets(2).prop_map(move |bags| {
+        let mut builder = BagSet::builder_of_classes(names.clone());
+        for (bag_idx, bag) in bags.bags().enumerate() {
+            let class = ClassId(bag_idx as u32 % (n_classes - 1));
+            builder.bag(bag.name(), class, bag.instances()).expect("instances of a bag set");
+        }
+        builder.build().expect("bags of a bag set")
+    })
 }
 
 /// Bag sets of one flavour.
@@ -97,6 +114,15 @@ mod tests {
     fn every_set_has_both_classes() {
         for flavour in FLAVOURS {
             assert!(samples(flavour).iter().all(|bags| bags.require_both_classes().is_ok()), "{flavour:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_class_has_no_bag_and_the_others_have() {
+        let mut runner = TestRunner::deterministic();
+        for _ in 0..50 {
+            let counts = class_sets(3).new_tree(&mut runner).unwrap().current().class_counts();
+            assert!(counts[0] > 0 && counts[1] > 0 && counts[2] == 0, "{counts:?}");
         }
     }
 
