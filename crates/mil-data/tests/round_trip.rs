@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use mil_core::{BagSet, ClassId, ClassNames, Label};
+use mil_data::synth::{ClustersParams, FiveGaussiansParams, WitnessParams};
 use mil_data::{
     BagTable, Compression, DataError, Format, ReadOptions, Uncarried, WriteOptions, WrittenLabel, read, read_path,
     write, write_path,
@@ -58,6 +59,23 @@ fn musk_survives_every_format_plain_and_compressed() {
     }
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 12, "no temporary file stays: {left:?}");
+}
+
+#[test]
+fn every_generated_set_survives_every_format() {
+    let small = FiveGaussiansParams { n_positive: 20, n_negative: 20, ..Default::default() };
+    let clusters = ClustersParams { n_positive: 10, n_negative: 10, ..ClustersParams::figure_3() };
+    let witnesses = WitnessParams { n_positive: 10, n_negative: 10, ..Default::default() };
+    for bags in [small.generate(), clusters.generate(), ClustersParams::figure_2().generate(), witnesses.generate()] {
+        let bags = bags.unwrap();
+        let bare = bags.clone().without_instance_labels();
+        for format in Format::ALL {
+            let carries = matches!(format, Format::Csv | Format::Npz | Format::Parquet);
+            let kept = if carries { &bags } else { &bare };
+            let bytes = written(kept, format, &WriteOptions::default()).unwrap();
+            assert_same(&table(&bytes, format).binary(None).unwrap(), kept);
+        }
+    }
 }
 
 #[test]
