@@ -7,16 +7,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Writes a file by way of a temporary one in the same folder, which is renamed only when it is complete and on disk.
 ///
-/// Whatever interrupts it, `path` holds either its old content or the whole new one. An error or a panic of `fill` removes the temporary file.
+/// Whatever interrupts it, `path` holds either its old content or the whole new one. An error or a panic of `fill` removes the temporary file. A link is
+/// followed, and a file that exists keeps its permissions.
 ///
 /// # Errors
 /// If the folder cannot be written to, or `fill` fails.
 pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let (temporary, file) = Temporary::create_beside(path)?;
+    // What exists is resolved to where it really lies; what does not is taken as named.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let (temporary, file) = Temporary::create_beside(&target)?;
+    if let Ok(old) = fs::metadata(&target) {
+        file.set_permissions(old.permissions())?;
+    }
     let mut writer = BufWriter::new(file);
     fill(&mut writer)?;
     writer.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-    temporary.rename_to(path)
+    temporary.rename_to(&target)
 }
 
 /// A file that is removed unless it is renamed.
@@ -28,16 +34,19 @@ impl Temporary {
     fn create_beside(path: &Path) -> io::Result<(Temporary, File)> {
         /// Tells apart writers within one process; the process id tells apart processes.
         static COUNTER: AtomicU64 = AtomicU64::new(0);
-        let Some(name) = path.file_name() else {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} names no file", path.display())));
-        };
-        let unique = COUNTER.fetch_add(1, Ordering::Relaxed);
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}.{unique}.tmp", std::process::id()));
-        let temporary = path.with_file_name(hidden);
-        let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-        Ok((Temporary { path: Some(temporary) }, file))
+        if path.is_dir() || path.file_name().is_none() {
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, format!("{} is a folder", path.display())));
+        }
+        loop {
+            let unique = COUNTER.fetch_add(1, Ordering::Relaxed);
+            let temporary = path.with_file_name(format!(".{}-{unique}.mil-tmp", std::process::id()));
+            match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+                Ok(file) => return Ok((Temporary { path: Some(temporary) }, file)),
+                // Left behind by a process of the same number that was killed.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     fn rename_to(mut self, target: &Path) -> io::Result<()> {
@@ -122,7 +131,38 @@ mod tests {
     }
 
     #[test]
-    fn a_path_without_a_file_name_is_refused() {
-        assert_eq!(write(Path::new(".."), |_| Ok(())).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    fn what_a_killed_process_left_behind_is_no_hindrance() {
+        let folder = folder("stale");
+        for unique in 0..200 {
+            fs::write(folder.join(format!(".{}-{unique}.mil-tmp", std::process::id())), b"stale").unwrap();
+        }
+        let target = folder.join("m".repeat(250));
+        write(&target, |out| out.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"new");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_permissions_kept() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = folder("links");
+        let (target, link) = (folder.join("private"), folder.join("link"));
+        fs::write(&target, b"old").unwrap();
+        fs::set_permissions(&target, fs::Permissions::from_mode(0o600)).unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        write(&link, |out| out.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"new");
+        assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(fs::symlink_metadata(&link).unwrap().file_type().is_symlink());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_folder_is_not_a_target() {
+        for path in [".", "..", "/"] {
+            let error = write(Path::new(path), |_| Ok(())).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
+        }
     }
 }

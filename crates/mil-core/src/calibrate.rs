@@ -90,6 +90,9 @@ where
     fn fit(&self, bags: &BagSet<Label>) -> Result<Self::Model, FitError> {
         bags.require_both_classes()?;
         let (model, scores) = self.source.fit_and_score(&self.learner, bags)?;
+        if let Some(&value) = scores.iter().find(|score| !score.is_finite()) {
+            return Err(FitError::Overflow { quantity: "the score of a training bag", value });
+        }
         Ok(CalibratedModel { threshold: best_threshold(&scores, bags.labels()), model })
     }
 }
@@ -100,11 +103,12 @@ where
 /// lowest.
 ///
 /// # Panics
-/// If there is no score, or the scores are not one per label.
+/// If there is no score, the scores are not one per label, or one is not finite.
 #[must_use]
 pub fn best_threshold(scores: &[f64], labels: &[Label]) -> f64 {
     assert_eq!(scores.len(), labels.len(), "one score per label");
     assert!(!scores.is_empty(), "a threshold between no scores");
+    assert!(scores.iter().all(|score| score.is_finite()), "a threshold between scores that are not finite");
     let mut sorted: Vec<(f64, Label)> = scores.iter().copied().zip(labels.iter().copied()).collect();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
 

@@ -80,7 +80,7 @@ impl Confusion {
 }
 
 /// Area under the ROC curve: the chance that a positive bag scores above a negative one, a tie counting one half; `None` unless both
-/// classes occur.
+/// classes occur and no score is NaN.
 ///
 /// Computed from mid-ranks in $O(n \log n)$: $\bigl(\sum_{+} r_i - \tfrac{n_+(n_+ + 1)}{2}\bigr) / (n_+ n_-)$ (Mann & Whitney, 1947).
 ///
@@ -91,7 +91,7 @@ pub fn roc_auc(scores: &[f64], labels: &[Label]) -> Option<f64> {
     assert_eq!(scores.len(), labels.len(), "one score per label");
     let n_positive = labels.iter().filter(|label| **label == Label::Positive).count();
     let n_negative = labels.len() - n_positive;
-    if n_positive == 0 || n_negative == 0 {
+    if n_positive == 0 || n_negative == 0 || scores.iter().any(|score| score.is_nan()) {
         return None;
     }
     let mut order: Vec<usize> = (0..scores.len()).collect();
@@ -121,6 +121,7 @@ mod tests {
         assert_eq!(roc_auc(&[1.0, 1.0], &[Negative, Positive]), Some(0.5));
         assert_eq!(roc_auc(&[-0.0, 0.0], &[Negative, Positive]), Some(0.5));
         assert_eq!(roc_auc(&[1.0, 2.0], &[Positive, Positive]), None);
+        assert_eq!(roc_auc(&[f64::NAN, 2.0], &[Positive, Negative]), None);
     }
 
     #[test]

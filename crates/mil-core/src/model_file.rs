@@ -63,9 +63,9 @@ pub enum ModelFileError {
     /// The magic bytes are missing.
     #[error("this is not a model file: it does not begin with MILMODEL")]
     NotAModel,
-    /// The file was written by a later release.
-    #[error("the file has format version {found}, this release reads up to {known}; use a newer release")]
-    FutureVersion {
+    /// The file was written by a later release, or by none.
+    #[error("the file has format version {found}, this release reads 1 to {known}; use a newer release")]
+    Version {
         /// Version of the file.
         found: u32,
         /// Latest version known here.
@@ -131,8 +131,9 @@ pub fn load<M: SavedModel>(path: &Path) -> Result<M, ModelFileError> {
 /// The bytes of a model file.
 ///
 /// # Errors
-/// If the model does not serialise, or its header exceeds 4 GiB.
+/// If the model is not sound or does not serialise, or its header exceeds 4 GiB.
 pub fn encode<M: SavedModel>(model: &M, params: &[(String, String)]) -> Result<Vec<u8>, ModelFileError> {
+    model.check().map_err(ModelFileError::Unsound)?;
     let header = payload::to_bytes(&Header { kind: M::kind(), params: params.to_vec() })?;
     let header_len =
         u32::try_from(header.len()).map_err(|_| ModelFileError::Encoding("the header exceeds 4 GiB".to_owned()))?;
@@ -183,8 +184,8 @@ impl<'a> Sections<'a> {
             return Err(ModelFileError::NotAModel);
         }
         let version = u32::from_le_bytes(read_at(bytes, 8)?);
-        if version > VERSION {
-            return Err(ModelFileError::FutureVersion { found: version, known: VERSION });
+        if !(1..=VERSION).contains(&version) {
+            return Err(ModelFileError::Version { found: version, known: VERSION });
         }
         let header_len = u32::from_le_bytes(read_at(bytes, 12)?) as usize;
         let payload_at = PREFIX + header_len + 8;

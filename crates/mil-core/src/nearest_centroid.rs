@@ -170,11 +170,12 @@ impl<Y: Target> SavedModel for NearestCentroidModel<Y> {
     }
 
     fn check(&self) -> Result<(), &'static str> {
-        let sound = self.centroids.nrows() > 0
+        let sound = self.rule.check().is_ok()
+            && self.centroids.nrows() > 0
             && self.centroids.ncols() == self.present.len()
             && self.present.iter().filter(|present| **present).count() >= 2
             && self.centroids.iter().all(|value| value.is_finite());
-        if sound { Ok(()) } else { Err("the centroids are not finite, or there are fewer than two") }
+        if sound { Ok(()) } else { Err("the rule is out of range, or the centroids are not finite or fewer than two") }
     }
 }
 

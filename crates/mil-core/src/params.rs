@@ -79,6 +79,11 @@ macro_rules! params {
                 }
             }
 
+            fn check_fields(&self) -> Result<(), $crate::ParamError> {
+                $($crate::ParamField::check(&self.$field)?;)+
+                Ok(())
+            }
+
             fn assign(&mut self, name: &str, word: &str) -> bool {
                 match name {
                     $(stringify!($field) => match <$kind as $crate::ParamField>::parse(word) {
@@ -105,6 +110,14 @@ pub trait ParamField: Sized {
 
     /// Writes the value so that [`parse`](Self::parse) gives it back.
     fn show(&self) -> String;
+
+    /// Checks what no range of numbers can, such as the parameter of a bag rule.
+    ///
+    /// # Errors
+    /// What is out of range.
+    fn check(&self) -> Result<(), ParamError> {
+        Ok(())
+    }
 
     /// The value as a number, where its range is one of numbers.
     fn number(&self) -> Option<f64> {
@@ -195,9 +208,22 @@ impl ParamRange {
             ParamRange::Any => true,
             ParamRange::Above(bound) => value.is_finite() && bound < value,
             ParamRange::AtLeast(bound) => value.is_finite() && bound <= value,
-            ParamRange::Within(low, high) => low <= value && value <= high,
-            ParamRange::UpTo(low, high) => low < value && value <= high,
+            ParamRange::Within(low, high) => value.is_finite() && low <= value && value <= high,
+            ParamRange::UpTo(low, high) => value.is_finite() && low < value && value <= high,
         }
+    }
+}
+
+impl ParamRange {
+    /// Refuses a number outside the range.
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`], under the name given.
+    pub fn require(&self, name: &'static str, value: f64) -> Result<(), ParamError> {
+        if self.contains(value) {
+            return Ok(());
+        }
+        Err(ParamError::OutOfRange { name, value: value.to_string(), expected: self.to_string() })
     }
 }
 
@@ -272,6 +298,12 @@ pub trait Params: Sized + Clone + Default {
     /// A value by name, as a number.
     fn number(&self, name: &str) -> Option<f64>;
 
+    /// Checks each value by [`ParamField::check`].
+    ///
+    /// # Errors
+    /// The first that is out of range.
+    fn check_fields(&self) -> Result<(), ParamError>;
+
     /// Sets a value by name from a word, without looking at its range. False if there is no such name or the word does not read.
     fn assign(&mut self, name: &str, word: &str) -> bool;
 
@@ -292,6 +324,7 @@ pub trait Params: Sized + Clone + Default {
             return Err(ParamError::Unreadable { name: spec.name, word: word.to_owned(), kind: spec.kind });
         }
         check_one(&changed, spec)?;
+        changed.check_fields()?;
         *self = changed;
         Ok(())
     }
@@ -304,6 +337,7 @@ pub trait Params: Sized + Clone + Default {
         for spec in Self::specs() {
             check_one(self, &spec)?;
         }
+        self.check_fields()?;
         Ok(Checked(self))
     }
 
@@ -317,12 +351,7 @@ pub trait Params: Sized + Clone + Default {
 }
 
 fn check_one<P: Params>(params: &P, spec: &ParamSpec) -> Result<(), ParamError> {
-    match params.number(spec.name) {
-        Some(value) if !spec.range.contains(value) => {
-            Err(ParamError::OutOfRange { name: spec.name, value: value.to_string(), expected: spec.range.to_string() })
-        }
-        _ => Ok(()),
-    }
+    params.number(spec.name).map_or(Ok(()), |value| spec.range.require(spec.name, value))
 }
 
 /// Parameters that have passed [`Params::check`]; nothing else makes one.

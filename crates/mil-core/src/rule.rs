@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::learner::argmax;
-use crate::params::ParamField;
+use crate::params::{ParamError, ParamField, ParamRange};
 
 /// A way to pool the scores of a bag's instances. The order of the instances does not matter beyond rounding.
 ///
@@ -13,7 +13,7 @@ use crate::params::ParamField;
 /// assert_eq!(BagRule::Max.pool(&scores), 3.0);
 /// assert_eq!(BagRule::Mean.pool(&scores), 1.0);
 /// assert_eq!(BagRule::TopMean { k: 2 }.pool(&scores), 2.0);
-/// assert_eq!(BagRule::NoisyOr.pool_probabilities(&[0.5, 0.5]), 0.75);
+/// assert!((BagRule::NoisyOr.pool_probabilities(&[0.5, 0.5]) - 0.75).abs() < 1e-15);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub enum BagRule {
@@ -57,7 +57,10 @@ impl BagRule {
     #[must_use]
     pub fn pool_probabilities(&self, probabilities: &[f64]) -> f64 {
         match *self {
-            BagRule::NoisyOr => 1.0 - probabilities.iter().map(|p| 1.0 - p).product::<f64>(),
+            BagRule::NoisyOr => {
+                assert!(!probabilities.is_empty(), "a bag has an instance");
+                -probabilities.iter().map(|p| (-p).ln_1p()).sum::<f64>().exp_m1()
+            }
             _ => self.pool_values(probabilities),
         }
     }
@@ -72,8 +75,22 @@ impl BagRule {
                 sorted.sort_by(|a, b| b.total_cmp(a));
                 mean(&sorted[..k.clamp(1, sorted.len())])
             }
-            BagRule::SoftMax { sharpness } => max + (mean_exp(values, max, sharpness)).ln() / sharpness,
+            BagRule::SoftMax { sharpness } => max + mean_exp_m1(values, max, sharpness).ln_1p() / sharpness,
             BagRule::NoisyOr => unreachable!("both callers answer it themselves"),
+        }
+    }
+}
+
+impl BagRule {
+    /// Checks the rule's own parameter.
+    ///
+    /// # Errors
+    /// If it is out of range.
+    pub fn check(&self) -> Result<(), ParamError> {
+        match *self {
+            BagRule::TopMean { k } => ParamRange::AtLeast(1.0).require("k of top-mean", k as f64),
+            BagRule::SoftMax { sharpness } => ParamRange::Above(0.0).require("sharpness of soft-max", sharpness),
+            BagRule::Max | BagRule::Mean | BagRule::NoisyOr => Ok(()),
         }
     }
 }
@@ -89,12 +106,15 @@ impl ParamField for BagRule {
             "noisy-or" => Some(BagRule::NoisyOr),
             _ => {
                 if let Some(k) = argument("top-mean") {
-                    return k.parse().ok().filter(|k| *k >= 1).map(|k| BagRule::TopMean { k });
+                    return Some(BagRule::TopMean { k: k.parse().ok()? });
                 }
-                let sharpness: f64 = argument("soft-max")?.parse().ok()?;
-                (sharpness.is_finite() && sharpness > 0.0).then_some(BagRule::SoftMax { sharpness })
+                Some(BagRule::SoftMax { sharpness: argument("soft-max")?.parse().ok()? })
             }
         }
+    }
+
+    fn check(&self) -> Result<(), ParamError> {
+        BagRule::check(self)
     }
 
     fn show(&self) -> String {
@@ -124,8 +144,9 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-fn mean_exp(values: &[f64], max: f64, sharpness: f64) -> f64 {
-    values.iter().map(|value| (sharpness * (value - max)).exp()).sum::<f64>() / values.len() as f64
+/// Mean of $e^{r (s_j - \max)} - 1$, which keeps its digits for small $r$.
+fn mean_exp_m1(values: &[f64], max: f64, sharpness: f64) -> f64 {
+    values.iter().map(|value| (sharpness * (value - max)).exp_m1()).sum::<f64>() / values.len() as f64
 }
 
 #[cfg(test)]
@@ -162,6 +183,29 @@ mod tests {
     }
 
     #[test]
+    fn small_numbers_keep_their_digits() {
+        for sharpness in [1e-17, 1e-15, 1e-9] {
+            let pooled = BagRule::SoftMax { sharpness }.pool(&[0.0, 1.0, 5.0]);
+            assert!((pooled - 2.0).abs() < 1e-7, "{sharpness}: {pooled}");
+        }
+        assert_eq!(BagRule::NoisyOr.pool_probabilities(&[3e-17, 3e-17]), 6e-17);
+        assert_eq!(BagRule::NoisyOr.pool_probabilities(&[1.0, 0.2]), 1.0);
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        for rule in
+            [BagRule::TopMean { k: 0 }, BagRule::SoftMax { sharpness: f64::NAN }, BagRule::SoftMax { sharpness: -3.0 }]
+        {
+            assert!(rule.check().is_err(), "{rule:?}");
+        }
+        assert_eq!(
+            BagRule::TopMean { k: 0 }.check().unwrap_err().to_string(),
+            "k of top-mean is 0, expected a finite number, at least 1"
+        );
+    }
+
+    #[test]
     fn every_rule_is_read_back_from_its_word() {
         for rule in [
             BagRule::Max,
@@ -172,7 +216,7 @@ mod tests {
         ] {
             assert_eq!(BagRule::parse(&rule.show()), Some(rule));
         }
-        for word in ["", "median", "top-mean", "top-mean(0)", "soft-max(-1)", "soft-max(NaN)", "max(2)"] {
+        for word in ["", "median", "top-mean", "top-mean(-1)", "soft-max()", "max(2)"] {
             assert_eq!(BagRule::parse(word), None, "{word}");
         }
     }

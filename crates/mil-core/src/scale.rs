@@ -63,7 +63,7 @@ impl Scaler {
                 let spread = ranges.low.iter().zip(&ranges.high).map(|(low, high)| high - low).collect();
                 (ranges.low.clone(), spread)
             }
-            Scaling::Standard => mean_and_deviation(bags),
+            Scaling::Standard => mean_and_deviation(bags, &ranges),
         };
         for &value in offset.iter().chain(&divisor) {
             if !value.is_finite() {
@@ -116,15 +116,22 @@ impl Ranges {
         ranges
     }
 
+    /// A power of two near the feature's largest magnitude, so that dividing by it rounds nothing.
+    fn unit(&self, feature_idx: usize) -> f64 {
+        let largest = self.low[feature_idx].abs().max(self.high[feature_idx].abs());
+        if largest == 0.0 { 1.0 } else { largest.log2().floor().clamp(-1000.0, 1000.0).exp2() }
+    }
+
     fn is_constant(&self, feature_idx: usize) -> bool {
         self.low[feature_idx] == self.high[feature_idx]
     }
 }
 
-/// Mean and $n - 1$ standard deviation of each feature, in two passes.
-fn mean_and_deviation<Y: BagLabel>(bags: &BagSet<Y>) -> (Vec<f64>, Vec<f64>) {
+/// Mean and $n - 1$ standard deviation of each feature, in two passes, squared in units of the feature's range so that no square leaves `f64`.
+fn mean_and_deviation<Y: BagLabel>(bags: &BagSet<Y>, ranges: &Ranges) -> (Vec<f64>, Vec<f64>) {
     let n_instances = bags.n_instances() as f64;
     let instances = || bags.bags().flat_map(|bag| bag.instances());
+    let units: Vec<f64> = (0..bags.n_features()).map(|feature_idx| ranges.unit(feature_idx)).collect();
     let mut mean = vec![0.0; bags.n_features()];
     for instance in instances() {
         for (sum, value) in mean.iter_mut().zip(instance) {
@@ -133,11 +140,12 @@ fn mean_and_deviation<Y: BagLabel>(bags: &BagSet<Y>) -> (Vec<f64>, Vec<f64>) {
     }
     let mut square = vec![0.0; bags.n_features()];
     for instance in instances() {
-        for ((sum, mean), value) in square.iter_mut().zip(&mean).zip(instance) {
-            *sum += (value - mean).powi(2);
+        for (((sum, mean), unit), value) in square.iter_mut().zip(&mean).zip(&units).zip(instance) {
+            *sum += (value / unit - mean / unit).powi(2);
         }
     }
-    let deviation = square.iter().map(|sum| (sum / (n_instances - 1.0).max(1.0)).sqrt()).collect();
+    let per_instance = (n_instances - 1.0).max(1.0);
+    let deviation = square.iter().zip(&units).map(|(sum, unit)| (sum / per_instance).sqrt() * unit).collect();
     (mean, deviation)
 }
 
@@ -270,6 +278,18 @@ mod tests {
         let mut instance = [0.2; 3];
         scaler.apply(&mut instance);
         assert!((instance[0] - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_unit_of_a_feature_does_not_matter() {
+        for unit in [1.0, 1e-300, 1e-170, 1e-160, 1e160, 1e300] {
+            let scaled = |x: f64| [x * unit, 0.0, 0.0];
+            let scaler = Scaler::fit(Scaling::Standard, &bags(&[0.0, 1.0, 2.0, 3.0].map(scaled))).unwrap();
+            let mut instance = scaled(2.0);
+            scaler.apply(&mut instance);
+            // Mean 1.5, variance 5/3.
+            assert!((instance[0] - 0.5 / (5.0f64 / 3.0).sqrt()).abs() < 1e-12, "{unit}: {}", instance[0]);
+        }
     }
 
     #[test]

@@ -5,6 +5,9 @@ use rand::seq::SliceRandom;
 use crate::label::BagLabel;
 use crate::random::stream;
 
+/// Repeats beyond this are a slip of the pen, and would exhaust the memory.
+const MAX_REPEATS: usize = 100_000;
+
 /// How to split bags into folds: each class is shuffled and dealt over the folds, so that every fold has its share.
 ///
 /// ```
@@ -19,7 +22,7 @@ use crate::random::stream;
 pub struct StratifiedKFold {
     /// Number of folds, from 2 to the number of bags.
     pub n_folds: usize,
-    /// How often the whole is done with another shuffle. At least 1.
+    /// How often the whole is done with another shuffle, from 1 to 100,000.
     pub n_repeats: usize,
     /// Fixes the shuffles.
     pub seed: u64,
@@ -49,9 +52,12 @@ pub enum SplitError {
         /// Bags there are.
         n_bags: usize,
     },
-    /// No repetition.
-    #[error("0 repeats; expected at least 1")]
-    Repeats,
+    /// No repetition, or more than anyone can mean.
+    #[error("{n_repeats} repeats; expected from 1 to {MAX_REPEATS}")]
+    Repeats {
+        /// Repetitions asked for.
+        n_repeats: usize,
+    },
 }
 
 impl StratifiedKFold {
@@ -66,8 +72,8 @@ impl StratifiedKFold {
         if !(2..=labels.len()).contains(&self.n_folds) {
             return Err(SplitError::Folds { n_folds: self.n_folds, n_bags: labels.len() });
         }
-        if self.n_repeats == 0 {
-            return Err(SplitError::Repeats);
+        if !(1..=MAX_REPEATS).contains(&self.n_repeats) {
+            return Err(SplitError::Repeats { n_repeats: self.n_repeats });
         }
         let mut splits = Vec::with_capacity(self.n_folds * self.n_repeats);
         for repeat_idx in 0..self.n_repeats {
@@ -107,10 +113,10 @@ mod tests {
             let error = StratifiedKFold { n_folds, n_repeats: 1, seed: 0 }.split(&labels).unwrap_err();
             assert_eq!(error, SplitError::Folds { n_folds, n_bags: 3 });
         }
-        assert_eq!(
-            StratifiedKFold { n_folds: 2, n_repeats: 0, seed: 0 }.split(&labels).unwrap_err(),
-            SplitError::Repeats
-        );
+        for n_repeats in [0, usize::MAX] {
+            let error = StratifiedKFold { n_folds: 2, n_repeats, seed: 0 }.split(&labels).unwrap_err();
+            assert_eq!(error, SplitError::Repeats { n_repeats });
+        }
     }
 
     #[test]

@@ -54,7 +54,8 @@ pub struct TTest {
     pub p_value: f64,
 }
 
-/// Paired t-test on differences between two methods: $t = \bar d \,/\, \sqrt{s^2 / k}$. `None` for fewer than two differences.
+/// Paired t-test on differences between two methods: $t = \bar d \,/\, \sqrt{s^2 / k}$. `None` for fewer than two differences, or one that is not
+/// finite.
 ///
 /// The differences of folds of one cross-validation share training data and violate its independence: see [`corrected_t_test`].
 #[must_use]
@@ -64,7 +65,7 @@ pub fn paired_t_test(differences: &[f64]) -> Option<TTest> {
 
 /// The corrected resampled t-test: $t = \bar d \,/\, \sqrt{\bigl(\tfrac1k + \tfrac{n_\text{test}}{n_\text{train}}\bigr) s^2}$
 /// (Nadeau & Bengio, *Inference for the Generalization Error*, Machine Learning 2003), over the $k$ folds of all repeats of a cross-validation
-/// (Bouckaert & Frank, PAKDD 2004). `None` for fewer than two differences.
+/// (Bouckaert & Frank, PAKDD 2004). `None` for fewer than two differences, or one that is not finite.
 ///
 /// # Panics
 /// If there is no training bag.
@@ -76,14 +77,22 @@ pub fn corrected_t_test(differences: &[f64], n_train: usize, n_test: usize) -> O
 
 fn t_test(differences: &[f64], variance_factor: f64) -> Option<TTest> {
     let k = differences.len();
-    if k < 2 {
+    if k < 2 || differences.iter().any(|difference| !difference.is_finite()) {
         return None;
     }
-    let mean = differences.iter().sum::<f64>() / k as f64;
-    let error = (variance_factor * sample_variance(differences, mean)).sqrt();
-    let t = if mean == 0.0 { 0.0 } else { mean / error };
-    let p_value = 2.0 * student(k - 1).sf(t.abs());
-    Some(TTest { t, degrees_of_freedom: k - 1, p_value })
+    let degrees_of_freedom = k - 1;
+    let first = differences[0];
+    if differences.iter().all(|difference| *difference == first) {
+        // Decided here and not by a variance of 0, which rounding seldom leaves.
+        let (t, p_value) = if first == 0.0 { (0.0, 1.0) } else { (first.signum() * f64::INFINITY, 0.0) };
+        return Some(TTest { t, degrees_of_freedom, p_value });
+    }
+    // The statistic does not depend on the unit; in units of the largest difference no square leaves the range.
+    let unit = differences.iter().fold(0.0f64, |unit, difference| unit.max(difference.abs()));
+    let scaled: Vec<f64> = differences.iter().map(|difference| difference / unit).collect();
+    let mean = scaled.iter().sum::<f64>() / k as f64;
+    let t = mean / (variance_factor * sample_variance(&scaled, mean)).sqrt();
+    Some(TTest { t, degrees_of_freedom, p_value: 2.0 * student(degrees_of_freedom).sf(t.abs()) })
 }
 
 fn sample_variance(values: &[f64], mean: f64) -> f64 {
@@ -133,8 +142,23 @@ mod tests {
     #[test]
     fn equal_differences_are_certain_and_no_difference_is_none() {
         assert_eq!(paired_t_test(&[0.0; 5]).unwrap().p_value, 1.0);
-        let certain = paired_t_test(&[2.0; 5]).unwrap();
-        assert_eq!((certain.t, certain.p_value), (f64::INFINITY, 0.0));
+        for equal in [2.0, 0.1] {
+            let certain = paired_t_test(&[equal; 10]).unwrap();
+            assert_eq!((certain.t, certain.p_value), (f64::INFINITY, 0.0));
+        }
+        assert_eq!(paired_t_test(&[-0.1; 3]).unwrap().t, f64::NEG_INFINITY);
         assert_eq!(paired_t_test(&[1.0]), None);
+    }
+
+    #[test]
+    fn the_unit_of_the_differences_does_not_matter() {
+        let expected = paired_t_test(&[1.0, 2.0, 3.0]).unwrap().t;
+        assert!((expected - 12f64.sqrt()).abs() < 1e-12);
+        for unit in [1e-300, 1e-200, 1e200, 5e307] {
+            let t = paired_t_test(&[unit, 2.0 * unit, 3.0 * unit]).unwrap().t;
+            assert!((t - expected).abs() < 1e-12, "{unit}: {t}");
+        }
+        assert_eq!(paired_t_test(&[f64::NAN, 1.0]), None);
+        assert_eq!(paired_t_test(&[f64::INFINITY, 1.0]), None);
     }
 }

@@ -181,8 +181,12 @@ impl<Y: BagLabel> BagSet<Y> {
     }
 
     /// Name of one feature, `f1` for the first where none was given.
+    ///
+    /// # Panics
+    /// If the position is out of range.
     #[must_use]
     pub fn feature_name(&self, feature_idx: usize) -> String {
+        assert!(feature_idx < self.n_features(), "feature {feature_idx} of {}", self.n_features());
         match &self.feature_names {
             Some(names) => names[feature_idx].clone(),
             None => default_feature_name(feature_idx),
