@@ -32,7 +32,8 @@ fn run(names: &[String]) -> Result<(), String> {
         let known: Vec<&str> = CONTESTS.iter().map(|(name, _)| *name).collect();
         return Err(format!("there is no benchmark {unknown:?}; known: {}", known.join(", ")));
     }
-    let folder = PathBuf::from("target/bench");
+    let target = std::env::var_os("MIL_TARGET").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    let folder = target.join("bench");
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let peer = Peer::from_environment(&folder);
     let mut outcomes = Vec::new();

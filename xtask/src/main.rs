@@ -57,7 +57,7 @@ fn run(args: &[String]) -> Result<(), Failure> {
 
 fn mil_repro(command: &str, rest: &[String]) -> Result<(), Failure> {
     let mut cargo = tools::ready_cargo()?;
-    process::run(run_in_release(&mut cargo, "mil-repro").arg(command).args(rest))
+    process::hand_over(run_in_release(&mut cargo, "mil-repro").arg(command).args(rest))
 }
 
 fn bench(names: &[String]) -> Result<(), Failure> {
@@ -68,11 +68,12 @@ fn bench(names: &[String]) -> Result<(), Failure> {
         }
         Err(failure) => eprintln!("xtask: the Python peers are left out: {failure}"),
     }
-    process::run(run_in_release(&mut cargo, "mil-benches").args(names))
+    process::hand_over(run_in_release(&mut cargo, "mil-benches").args(names))
 }
 
 /// `cargo run` of a package, in the folder the user is in, so that the paths he gives mean what he means.
 fn run_in_release<'a>(cargo: &'a mut Command, package: &str) -> &'a mut Command {
+    cargo.env("MIL_TARGET", process::target_folder());
     cargo.args(["run", "--release", "--package", package, "--manifest-path"]);
     cargo.arg(process::root().join("Cargo.toml")).arg("--")
 }

@@ -48,6 +48,12 @@ pub fn run(command: &mut Command) -> Result<(), Failure> {
     if status.success() { Ok(()) } else { Err(Failure::new(format!("{} failed ({status})", shown(command)))) }
 }
 
+/// Hands over to a program that speaks for itself, and ends as it ends.
+pub fn hand_over(command: &mut Command) -> Result<(), Failure> {
+    let status = command.status().map_err(|error| Failure::new(format!("{}: {error}", shown(command))))?;
+    std::process::exit(status.code().unwrap_or(1))
+}
+
 /// Runs a command to its end and gives what it printed.
 pub fn output_of(command: &mut Command) -> Result<String, Failure> {
     let output = command.output().map_err(|error| Failure::new(format!("{}: {error}", shown(command))))?;

@@ -59,13 +59,7 @@ impl Roles {
             if position >= n_columns {
                 return Err(Fault::TooFewFields { found: n_columns, least: position + 1 });
             }
-            if roles[position] != Role::Feature {
-                return Err(Fault::Expected {
-                    expected: "one role per column",
-                    found: format!("two for column {}", position + 1),
-                });
-            }
-            roles[position] = role;
+            assign(&mut roles, position, role)?;
         }
         for column in ignore {
             let position = match column {
@@ -73,7 +67,13 @@ impl Roles {
                 Column::Named(name) => exactly(name, names.unwrap_or_default())?,
                 Column::Found | Column::Absent => continue,
             };
-            roles[position] = Role::Ignored;
+            if roles[position] != Role::Ignored {
+                assign(&mut roles, position, Role::Ignored)?;
+            }
+        }
+        let is_nameless = |(name, role): (&String, &Role)| *role == Role::Feature && name.trim().is_empty();
+        if names.is_some_and(|names| names.iter().zip(&roles).any(is_nameless)) {
+            return Err(Fault::Missing { part: Part::FeatureName });
         }
         let roles = Roles(roles);
         if roles.n_features() == 0 {
@@ -94,6 +94,15 @@ impl Roles {
     pub(crate) fn position(&self, role: Role) -> Option<usize> {
         self.0.iter().position(|found| *found == role)
     }
+}
+
+fn assign(roles: &mut [Role], position: usize, role: Role) -> Result<(), Fault> {
+    if roles[position] != Role::Feature {
+        let found = format!("two for column {}", position + 1);
+        return Err(Fault::Expected { expected: "one role per column", found });
+    }
+    roles[position] = role;
+    Ok(())
 }
 
 /// Whether a name is one of those by which a bag column is found.

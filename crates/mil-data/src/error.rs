@@ -269,6 +269,13 @@ pub enum Fault {
         /// The other.
         second: String,
     },
+    /// The word chosen as positive is the label of no bag.
+    NoPositive {
+        /// The word chosen.
+        chosen: String,
+        /// The words there are.
+        found: Vec<String>,
+    },
     /// A bag has no label, and a labelled set was asked for.
     Unlabelled {
         /// Name of the bag.
@@ -336,6 +343,9 @@ impl fmt::Display for Fault {
             Fault::Missing { part: part @ (Part::Label | Part::InstanceLabel) } => {
                 write!(f, "{part} is missing; expected a word, or ? if it is not known")
             }
+            Fault::Missing { part: Part::FeatureName } => f.write_str(
+                "a column has no name; name it, or ignore it in the read options if it only counts the rows",
+            ),
             Fault::Missing { part } => write!(f, "{part} is missing; expected a word"),
             Fault::NotANumber { feature, word } => write!(f, "feature {feature} is {word:?}; expected a number"),
             Fault::NotFinite { feature, word } => write!(f, "feature {feature} is {word}; expected a finite number"),
@@ -390,6 +400,9 @@ impl fmt::Display for Fault {
                 f,
                 "label {second:?}, but {first:?} stood for negative before; say which word is positive, or read the set as many classes"
             ),
+            Fault::NoPositive { chosen, found } => {
+                write!(f, "no bag has the positive label {chosen:?}; the labels are {}", found.join(", "))
+            }
             Fault::Unlabelled { bag } => {
                 write!(f, "bag {bag:?} has no label (?); give it one, or read the set as unlabelled")
             }

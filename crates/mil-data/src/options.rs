@@ -93,7 +93,7 @@ pub struct ReadOptions {
 /// Which columns of a CSV or Parquet file hold what; all others are features.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Columns {
-    /// The bag's name. Found by default: `bag`, `bag_id`, `bag_name`, `bagid`; without a header, the second column.
+    /// The bag's name. Found by default: `bag`, `bag_id`, `bag_name`, `bags`; without a header, the second column.
     pub bag: Column,
     /// The bag's label. Found by default: `label`, `bag_label`, `class`, `target`, `y`; without a header, the first column.
     pub label: Column,
@@ -122,7 +122,7 @@ pub enum Column {
 pub struct CsvOptions {
     /// Whether the first line names the columns.
     pub header: Header,
-    /// The separator, one ASCII character other than a quote.
+    /// The separator, one ASCII character other than a quote or a line break.
     pub separator: u8,
 }
 

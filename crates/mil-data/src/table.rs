@@ -139,10 +139,11 @@ impl BagTable {
     /// [`NEGATIVE_WORDS`] decide, whatever their case, but a source with both `0` and `-1` is refused, since its labels may be three.
     ///
     /// # Errors
-    /// A word that is neither, a bag without a label, or labels for only some of the instances.
+    /// A word that is neither, a chosen word that no bag has, a bag without a label, or labels for only some of the instances.
     pub fn binary(self, positive: Option<&str>) -> Result<BagSet<Label>, DataError> {
-        if positive.is_none() {
-            self.check_one_negative()?;
+        match positive {
+            None => self.check_one_negative()?,
+            Some(chosen) => self.check_some_positive(chosen)?,
         }
         let label_of = |word: &str, part| match positive {
             Some(chosen) => Ok(if word == chosen { Label::Positive } else { Label::Negative }),
@@ -219,6 +220,16 @@ impl BagTable {
         let parts =
             BagSetParts { n_features, values, offsets, names, labels, instance_labels, feature_names, class_names };
         BagSet::from_parts(parts).map_err(|error| DataError::Bags { source_name, error })
+    }
+
+    /// A slip of the pen in the chosen word would make every bag negative.
+    fn check_some_positive(&self, chosen: &str) -> Result<(), DataError> {
+        const SHOWN: usize = 10;
+        if self.labels.distinct.iter().any(|word| word == chosen) {
+            return Ok(());
+        }
+        let found = self.labels.distinct.iter().take(SHOWN).map(|word| shorten(word)).collect();
+        Err(self.fault(Place::Whole, Fault::NoPositive { chosen: chosen.to_owned(), found }))
     }
 
     fn check_one_negative(&self) -> Result<(), DataError> {

@@ -287,6 +287,40 @@ fn columns_that_do_not_exist_are_named() {
 }
 
 #[test]
+fn a_column_has_one_role_and_a_name() {
+    for (text, ignore) in [("1,a,2\n", Column::At(2)), ("label,bag,x\n1,a,2\n", Column::Named("bag".into()))] {
+        let options =
+            ReadOptions { columns: Columns { ignore: vec![ignore], ..Default::default() }, ..Default::default() };
+        assert_starts(&error_with(Format::Csv, text, &options), "bad, line 1, column 1: ");
+    }
+    let index = error(Format::Csv, ",label,bag,x\n0,1,a,2\n");
+    assert_starts(&index, "bad, line 1, column 1: a column has no name; name it, or ignore it");
+}
+
+#[test]
+fn a_separator_that_cannot_separate_is_refused() {
+    for separator in [b'"', b'\n', 0xC3, 0xA9] {
+        let options = ReadOptions { csv: CsvOptions { separator, ..Default::default() }, ..Default::default() };
+        let message = error_with(Format::Csv, "1,é,2\n", &options);
+        assert!(message.contains("a separator of one ASCII character"), "{message}");
+    }
+}
+
+#[test]
+fn a_tab_before_a_quote_does_not_count() {
+    let table = read(&b"1,\t\"a\",1\n"[..], "tab", Format::Csv, &ReadOptions::default()).unwrap();
+    assert_eq!(table.names(), ["a"]);
+}
+
+#[test]
+fn a_positive_word_that_no_bag_has_is_named() {
+    let table = read(&b"ripe,a,1\nraw,b,2\n"[..], "fruit.csv", Format::Csv, &ReadOptions::default()).unwrap();
+    let message = table.clone().binary(Some("Ripe")).unwrap_err().to_string();
+    assert_eq!(message, "fruit.csv: no bag has the positive label \"Ripe\"; the labels are ripe, raw");
+    assert_eq!(table.binary(Some("ripe")).unwrap().positive_bags().count(), 1);
+}
+
+#[test]
 fn the_grammar_of_svm_and_arff_is_kept() {
     assert_starts(
         &error(Format::Svm, "0:a 1:1\n"),

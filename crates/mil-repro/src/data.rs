@@ -7,9 +7,6 @@ use std::process::Command;
 use mil_core::atomic_file;
 use mil_data::catalogue::{CatalogueError, Entry, Located, entries, find};
 
-/// Where we look, and put what we fetch, when nothing else is said.
-pub const DEFAULT_FOLDER: &str = "target/data";
-
 /// Why a data set could not be had.
 #[derive(Debug, thiserror::Error)]
 pub enum DataCommandError {

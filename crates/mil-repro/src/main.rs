@@ -1,12 +1,14 @@
 //! `mil-repro`: the program behind `cargo xtask reproduce` and `cargo xtask data`.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is the program's own output")]
+#![expect(clippy::print_stderr, reason = "this is the program's own output")]
 
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 use mil_repro::results::Protocol;
+use mil_repro::row::Row;
 use mil_repro::{data, report, rows, run};
 
 /// Recompute the papers' tables; look after the data they need.
@@ -25,9 +27,8 @@ enum Command {
     Data {
         #[command(subcommand)]
         action: Option<DataAction>,
-        /// Folder with the data sets that cannot be shipped
-        #[arg(long, env = "MIL_DATA", default_value = data::DEFAULT_FOLDER, global = true)]
-        data: PathBuf,
+        #[command(flatten)]
+        folder: DataFolder,
     },
 }
 
@@ -38,21 +39,46 @@ struct Reproduce {
     /// Five repetitions instead of ten
     #[arg(long)]
     quick: bool,
-    /// Folder with the data sets that cannot be shipped
-    #[arg(long, env = "MIL_DATA", default_value = data::DEFAULT_FOLDER)]
-    data: PathBuf,
-    /// Threads to use; all cores when not given
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    #[command(flatten)]
+    folder: DataFolder,
+    /// Threads to use, at most 1024; all cores when not given
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
     /// Fixes the folds
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Folder for the results
-    #[arg(long, default_value = "target/reproduce")]
-    out: PathBuf,
+    /// Folder for the results [default: target/reproduce]
+    #[arg(long)]
+    out: Option<PathBuf>,
     /// List the rows and stop
     #[arg(long)]
     list: bool,
+}
+
+#[derive(Args)]
+struct DataFolder {
+    /// Folder with the data sets that cannot be shipped [default: the variable MIL_DATA, else target/data]
+    #[arg(long, global = true)]
+    data: Option<PathBuf>,
+}
+
+impl DataFolder {
+    /// The folder; one that the user names must be there, unless it is to be filled.
+    fn path(&self, may_be_absent: bool) -> Result<PathBuf, String> {
+        let variable = std::env::var_os("MIL_DATA").filter(|value| !value.is_empty()).map(PathBuf::from);
+        match self.data.clone().or(variable) {
+            None => Ok(in_target("data")),
+            Some(named) if may_be_absent || named.is_dir() => Ok(named),
+            Some(named) => Err(format!("there is no data folder {}", named.display())),
+        }
+    }
+}
+
+/// A folder for what we make, beside what cargo makes, whichever folder the user is in.
+fn in_target(name: &str) -> PathBuf {
+    let target = std::env::var_os("MIL_TARGET").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    let here = std::env::current_dir().unwrap_or_default();
+    target.strip_prefix(&here).map_or_else(|_| target.join(name), |relative| relative.join(name))
 }
 
 #[derive(Subcommand)]
@@ -71,7 +97,7 @@ enum DataAction {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Reproduce(options) => reproduce(&options),
-        Command::Data { action, data } => look_after(action.unwrap_or(DataAction::List), &data),
+        Command::Data { action, folder } => look_after(action.unwrap_or(DataAction::List), &folder),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -82,13 +108,21 @@ fn main() -> ExitCode {
     }
 }
 
-fn look_after(action: DataAction, folder: &Path) -> Result<(), Box<dyn Error>> {
+/// Prints a line; a reader who has gone away, as `head` does, is no fault.
+fn say(text: &str) -> io::Result<()> {
+    match writeln!(io::stdout(), "{text}") {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        outcome => outcome,
+    }
+}
+
+fn look_after(action: DataAction, folder: &DataFolder) -> Result<(), Box<dyn Error>> {
     match action {
-        DataAction::List => println!("{}", data::list(folder)),
-        DataAction::Fetch { name } => println!("{}", data::fetch(&name, folder)?),
+        DataAction::List => say(&data::list(&folder.path(false)?))?,
+        DataAction::Fetch { name } => say(&data::fetch(&name, &folder.path(true)?)?)?,
         DataAction::Verify => {
-            let (text, outcome) = data::verify(folder);
-            println!("{text}");
+            let (text, outcome) = data::verify(&folder.path(false)?);
+            say(&text)?;
             outcome?;
         }
     }
@@ -96,32 +130,41 @@ fn look_after(action: DataAction, folder: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 fn reproduce(options: &Reproduce) -> Result<(), Box<dyn Error>> {
-    let mut chosen = rows::all();
+    let rows = chosen(&options.rows)?;
     if options.list {
-        for row in &chosen {
-            println!("{:<28} {} ({})", row.id, row.method, row.settings);
-        }
-        return Ok(());
+        return Ok(rows
+            .iter()
+            .try_for_each(|row| say(&format!("{:<28} {} ({})", row.id, row.method, row.settings)))?);
     }
-    if !options.rows.is_empty() {
-        let known: Vec<&str> = chosen.iter().map(|row| row.id).collect();
-        if let Some(unknown) = options.rows.iter().find(|name| !known.contains(&name.as_str())) {
-            let hint =
-                mil_core::nearest_name(unknown, &known).map_or(String::new(), |near| format!("did you mean {near}? "));
-            return Err(format!("there is no row {unknown:?}; {hint}known: {}", known.join(", ")).into());
-        }
-        chosen.retain(|row| options.rows.iter().any(|name| name == row.id));
-    }
+    let data_dir = options.folder.path(false)?;
+    let out = options.out.clone().unwrap_or_else(|| in_target("reproduce"));
+    report::prepare(&out)?;
     if let Some(jobs) = options.jobs {
         rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build_global()?;
     }
     let n_repeats = if options.quick { 5 } else { 10 };
     let protocol = Protocol { n_folds: 10, n_repeats, seed: options.seed, quick: options.quick };
-    let results = run::run(&chosen, &rows::DATA, &protocol, Some(&options.data), &run::Progress::to_stderr())?;
-    report::write(&options.out, &results)?;
-    println!("{}", report::summary(&results));
+    let results = run::run(&rows, &rows::DATA, &protocol, Some(&data_dir), &run::Progress::to_stderr())?;
+    report::write(&out, &results)?;
+    say(&report::summary(&results))?;
     for file in report::FILES {
-        println!("{}", options.out.join(file).display());
+        say(&out.join(file).display().to_string())?;
     }
-    Ok(())
+    match results.n_failed() {
+        0 => Ok(()),
+        n_failed => Err(format!("{n_failed} cells failed; report.md says why").into()),
+    }
+}
+
+/// The rows of these names, or all.
+fn chosen(names: &[String]) -> Result<Vec<Row>, String> {
+    let mut rows = rows::all();
+    let known: Vec<&str> = rows.iter().map(|row| row.id).collect();
+    if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        let hint =
+            mil_core::nearest_name(unknown, &known).map_or(String::new(), |near| format!("did you mean {near}? "));
+        return Err(format!("there is no row {unknown:?}; {hint}known: {}", known.join(", ")));
+    }
+    rows.retain(|row| names.is_empty() || names.iter().any(|name| name == row.id));
+    Ok(rows)
 }

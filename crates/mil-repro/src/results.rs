@@ -26,6 +26,14 @@ pub struct Results {
     pub machine: Machine,
 }
 
+impl Results {
+    /// How many cells have data and no figure.
+    #[must_use]
+    pub fn n_failed(&self) -> usize {
+        self.rows.iter().flat_map(|row| &row.cells).filter(|cell| matches!(cell, Cell::Failed { .. })).count()
+    }
+}
+
 /// How it was measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Protocol {

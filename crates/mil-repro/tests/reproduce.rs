@@ -47,6 +47,7 @@ fn the_baseline_beats_always_the_larger_class_on_musk1() {
 fn the_three_files_say_the_same() {
     let results = results_on(2);
     let folder = std::env::temp_dir().join(format!("mil-repro-{}", std::process::id()));
+    report::prepare(&folder).unwrap();
     report::write(&folder, &results).unwrap();
     let read = |name| std::fs::read_to_string(folder.join(name)).unwrap();
     let (json, markdown, html) = (read("results.json"), read("report.md"), read("report.html"));
@@ -66,4 +67,13 @@ fn the_three_files_say_the_same() {
     for outside in ["http:", "https:", "<script", "<link", "url("] {
         assert!(!html.contains(outside), "{outside}");
     }
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_found_before_the_work_begins() {
+    let file = std::env::temp_dir().join(format!("mil-repro-file-{}", std::process::id()));
+    std::fs::write(&file, b"in the way").unwrap();
+    let error = report::prepare(&file).unwrap_err();
+    std::fs::remove_file(&file).unwrap();
+    assert!(error.to_string().contains("mil-repro-file"), "{error}");
 }

@@ -8,13 +8,19 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use crate::columns::{Role, Roles, is_taken_for_feature, names_a_bag, names_a_label};
-use crate::error::{DataError, Fault, Part, Uncarried};
+use crate::error::{DataError, Fault, Part, Place, Uncarried};
 use crate::options::{Column, Columns, Format, Header, ReadOptions};
 use crate::sheet::Sheet;
 use crate::table::{BagTable, Declared, PlaceStyle, RowHead, Rows, UNLABELLED};
 use crate::text::{Line, Lines, Word, field_end, format_number, input, parse_number};
 
 pub(crate) fn read(mut lines: Lines<'_>, source_name: &str, options: &ReadOptions) -> Result<BagTable, DataError> {
+    let separator = options.csv.separator;
+    if !separator.is_ascii() || matches!(separator, b'"' | b'\n' | b'\r') {
+        let found = char::from(separator).escape_default().to_string();
+        let expected = "a separator of one ASCII character other than a quote or a line break";
+        return Err(input(source_name, Place::Whole, Fault::Expected { expected, found }));
+    }
     let mut rows = Rows::new(source_name, &options.limits, PlaceStyle::Text);
     let Some(first) = lines.next_filled()? else {
         return Err(input(source_name, lines.end(), Fault::Empty));
@@ -169,7 +175,7 @@ fn for_each_field(
             return Err(line.fault(start, Fault::TooManyColumns { limit: max_columns }));
         }
         let mut end = field_end(bytes, start, separator);
-        let blanks = bytes[start..end].iter().take_while(|&&byte| byte == b' ').count();
+        let blanks = bytes[start..end].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let field = if bytes.get(start + blanks) == Some(&b'"') && start + blanks < end {
             let content = quoted(line, start + blanks)?;
             let after = content.end + 1;

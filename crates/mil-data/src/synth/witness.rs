@@ -40,9 +40,9 @@ mil_core::params! {
     pub struct WitnessParams {
         n_positive: usize = 50, ParamRange::AtLeast(0.0), "Number of positive bags.";
         n_negative: usize = 50, ParamRange::AtLeast(0.0), "Number of negative bags.";
-        n_features: usize = 10, ParamRange::AtLeast(1.0), "Dimension of the instances.";
-        min_bag_size: usize = 5, ParamRange::AtLeast(1.0), "Instances in the smallest bags.";
-        max_bag_size: usize = 15, ParamRange::AtLeast(1.0), "Instances in the largest bags; not below the smallest.";
+        n_features: usize = 10, ParamRange::Within(1.0, 1e6), "Dimension of the instances.";
+        min_bag_size: usize = 5, ParamRange::Within(1.0, 1e6), "Instances in the smallest bags.";
+        max_bag_size: usize = 15, ParamRange::Within(1.0, 1e6), "Instances in the largest bags; not below the smallest.";
         witness_rate: f64 = 0.2, ParamRange::UpTo(0.0, 1.0), "Share of witnesses in a positive bag, which has at least one in any case.";
         separation: f64 = 3.0, ParamRange::AtLeast(0.0), "Distance between the two means, in standard deviations.";
         seed: u64 = 0, ParamRange::Any, "Fixes what is drawn.";

@@ -14,20 +14,35 @@ use crate::results::{Cell, DataState, Estimate, Results};
 /// What [`write()`] leaves in the folder.
 pub const FILES: [&str; 3] = ["results.json", "report.md", "report.html"];
 
-/// Writes all three files, each whole or not at all.
+/// Makes the folder and sees whether it can be written to, before the work begins whose results go there.
 ///
 /// # Errors
-/// If the folder cannot be made or written to.
+/// If it cannot.
+pub fn prepare(folder: &Path) -> io::Result<()> {
+    let probe = folder.join(".writable");
+    std::fs::create_dir_all(folder)
+        .and_then(|()| atomic_file::write(&probe, |_| Ok(())))
+        .and_then(|()| std::fs::remove_file(&probe))
+        .map_err(|error| named(folder, &error))
+}
+
+/// Writes all three files, each whole or not at all, into a folder that [`prepare`] has made.
+///
+/// # Errors
+/// If one cannot be written.
 pub fn write(folder: &Path, results: &Results) -> io::Result<()> {
-    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
-    std::fs::create_dir_all(folder).map_err(named)?;
     let mut json = serde_json::to_string_pretty(results).map_err(io::Error::other)?;
     json.push('\n');
     let texts = [json, markdown::page(results), html::page(results)];
     for (file, text) in FILES.iter().zip(texts) {
-        atomic_file::write(&folder.join(file), |out| out.write_all(text.as_bytes())).map_err(named)?;
+        atomic_file::write(&folder.join(file), |out| out.write_all(text.as_bytes()))
+            .map_err(|error| named(folder, &error))?;
     }
     Ok(())
+}
+
+fn named(folder: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", folder.display()))
 }
 
 /// The table for a terminal.
