@@ -69,3 +69,8 @@ pub use random::{Rng, stream};
 pub use rule::BagRule;
 pub use scale::{Scaled, ScaledModel, Scaler, Scaling};
 pub use split::{Split, SplitError, StratifiedKFold};
+
+/// The README's examples, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -59,3 +59,8 @@ pub use read::{read, read_path};
 pub use sheet::WrittenLabel;
 pub use table::{BagTable, NEGATIVE_WORDS, POSITIVE_WORDS, UNLABELLED};
 pub use write::{write, write_path};
+
+/// The README's examples, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
