@@ -56,4 +56,17 @@ pub enum KernelError {
         /// What came out.
         value: f64,
     },
+    /// There is no memory for the matrix of so many instances.
+    #[error(
+        "no memory for the Gram matrix of {n_instances} instances, {} GiB; take rows on demand", n_gibibytes(*.n_instances)
+    )]
+    TooLarge {
+        /// Number of instances.
+        n_instances: usize,
+    },
+}
+
+/// Size of a square matrix.
+fn n_gibibytes(n_instances: usize) -> u128 {
+    (n_instances as u128).pow(2) * 8 >> 30
 }

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::form::{Form, Pairs};
 use crate::tile::{HEIGHT, Side, Sink, Tile, WIDTH, centre_for, require_non_negative, visit};
-use crate::{Kernel, KernelError};
+use crate::{Gram, Kernel, KernelError};
 
 /// Instances on a side of a block: eight panels of one side, twenty-four of the other. The packed sides of a block of 166 features
 /// take 0.5 MB, which second-level caches hold.
@@ -23,8 +23,8 @@ pub(crate) const BLOCK: usize = 192;
 ///
 /// # Errors
 /// If the kernel is out of range, does not suit the instances, or a value overflows.
-pub fn gram<'a>(kernel: &Kernel, instances: impl Into<DMatrixView<'a, f64>>) -> Result<DMatrix<f64>, KernelError> {
-    let mut gram = DMatrix::zeros(0, 0);
+pub fn gram<'a>(kernel: &Kernel, instances: impl Into<DMatrixView<'a, f64>>) -> Result<Gram, KernelError> {
+    let mut gram = Gram::new();
     gram_into(kernel, instances, &mut gram)?;
     Ok(gram)
 }
@@ -39,17 +39,14 @@ pub fn gram<'a>(kernel: &Kernel, instances: impl Into<DMatrixView<'a, f64>>) -> 
 pub fn gram_into<'a>(
     kernel: &Kernel,
     instances: impl Into<DMatrixView<'a, f64>>,
-    gram: &mut DMatrix<f64>,
+    gram: &mut Gram,
 ) -> Result<(), KernelError> {
     let (form, instances) = (Form::of(kernel)?, instances.into());
+    let n = instances.ncols();
+    let (values, stride) = gram.prepare(n)?;
     let centre = centre_for(&form, instances);
     let (left, right) = (Side::new(&form, instances, &centre)?, Side::new(&form, instances, &centre)?);
-    let n = instances.ncols();
-    if gram.shape() != (n, n) {
-        // Zeroed memory comes from the system untouched.
-        *gram = DMatrix::from_vec(n, n, vec![0.0; n * n]);
-    }
-    let mut pieces = split_into_blocks(gram.as_mut_slice(), n);
+    let mut pieces = split_into_blocks(values, n, stride);
     let n_blocks = n.div_ceil(BLOCK);
     let mut places = Vec::with_capacity(n_blocks * (n_blocks + 1) / 2);
     for column in 0..n_blocks {
@@ -107,7 +104,7 @@ pub(crate) fn between(
     let (n_left, n_right) = (left.instances.ncols(), right.instances.ncols());
     let mut values = vec![0.0; n_left * n_right];
     let n_block_rows = n_left.div_ceil(BLOCK).max(1);
-    let places = split_into_blocks(&mut values, n_left)
+    let places = split_into_blocks(&mut values, n_left, n_left)
         .into_iter()
         .enumerate()
         .map(|(i, direct)| Place::new(i % n_block_rows, i / n_block_rows, direct, Vec::new()))
@@ -207,12 +204,13 @@ pub(crate) fn panels_of<const W: usize>(block_idx: usize, n: usize) -> Range<usi
 }
 
 /// The columns of a matrix cut into blocks, block column after block column, each block a list of pieces of columns.
-fn split_into_blocks(values: &mut [f64], n_rows: usize) -> Vec<Vec<&mut [f64]>> {
+/// Each column begins `stride` values after the one before.
+fn split_into_blocks(values: &mut [f64], n_rows: usize, stride: usize) -> Vec<Vec<&mut [f64]>> {
     let n_block_rows = n_rows.div_ceil(BLOCK);
-    let n_columns = values.len().checked_div(n_rows).unwrap_or(0);
+    let n_columns = values.len().checked_div(stride).unwrap_or(0);
     let mut blocks: Vec<_> = (0..n_block_rows * n_columns.div_ceil(BLOCK)).map(|_| Vec::with_capacity(BLOCK)).collect();
-    for (c, column) in values.chunks_mut(n_rows.max(1)).enumerate() {
-        for (row, piece) in column.chunks_mut(BLOCK).enumerate() {
+    for (c, column) in values.chunks_mut(stride.max(1)).enumerate() {
+        for (row, piece) in column[..n_rows].chunks_mut(BLOCK).enumerate() {
             blocks[c / BLOCK * n_block_rows + row].push(piece);
         }
     }

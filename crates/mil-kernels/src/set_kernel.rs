@@ -61,7 +61,7 @@ impl SetKernel {
     /// If the kernel is out of range, does not suit the instances, or a value overflows.
     pub fn gram<Y: BagLabel>(&self, bags: &BagSet<Y>) -> Result<DMatrix<f64>, KernelError> {
         match self {
-            SetKernel::MinMax { kernel } => gram(kernel, &min_max(bags)),
+            SetKernel::MinMax { kernel } => Ok(gram(kernel, &min_max(bags))?.to_matrix()),
             SetKernel::Instances { kernel, scale } => {
                 let form = Form::of(kernel)?;
                 let offsets = offsets_of(bags);
