@@ -7,10 +7,11 @@
 use std::ops::Range;
 
 use nalgebra::{DMatrix, DMatrixView};
+use pulp::Simd;
 use rayon::prelude::*;
 
 use crate::form::{Form, Pairs};
-use crate::tile::{HEIGHT, Side, Sink, Tile, WIDTH, centre_for, require_non_negative, visit};
+use crate::tile::{HEIGHT, Side, Sink, Tile, WIDTH, centre_for, require_non_negative, transpose, visit};
 use crate::{Gram, Kernel, KernelError};
 
 /// Instances on a side of a block: eight panels of one side, twenty-four of the other. The packed sides of a block of 166 features
@@ -45,18 +46,22 @@ pub fn gram_into<'a>(
     let n = instances.ncols();
     let (values, stride) = gram.prepare(n)?;
     let centre = centre_for(&form, instances);
-    let (left, right) = (Side::new(&form, instances, &centre)?, Side::new(&form, instances, &centre)?);
+    let side = Side::new(&form, instances, &centre)?;
     let mut pieces = split_into_blocks(values, n, stride);
     let n_blocks = n.div_ceil(BLOCK);
     let mut places = Vec::with_capacity(n_blocks * (n_blocks + 1) / 2);
     for column in 0..n_blocks {
         for row in column..n_blocks {
             let direct = std::mem::take(&mut pieces[column * n_blocks + row]);
-            let mirror = std::mem::take(&mut pieces[row * n_blocks + column]);
+            let mirror = if row == column {
+                Mirror::Here
+            } else {
+                Mirror::There(std::mem::take(&mut pieces[row * n_blocks + column]))
+            };
             places.push(Place::new(row, column, direct, mirror));
         }
     }
-    fill(Pairs::new(&form, &left, &right), places)
+    fill(Pairs::new(&form, &side, &side), places)
 }
 
 /// The matrix of $k(x_i, z_j)$, a row for each left instance and a column for each right one.
@@ -96,7 +101,7 @@ pub fn diagonal<'a>(kernel: &Kernel, instances: impl Into<DMatrixView<'a, f64>>)
 /// The matrix between a packed left side and right instances.
 pub(crate) fn between(
     form: &Form,
-    left: &Side<'_, HEIGHT>,
+    left: &Side<'_>,
     right: DMatrixView<'_, f64>,
     centre: &[f64],
 ) -> Result<DMatrix<f64>, KernelError> {
@@ -107,24 +112,33 @@ pub(crate) fn between(
     let places = split_into_blocks(&mut values, n_left, n_left)
         .into_iter()
         .enumerate()
-        .map(|(i, direct)| Place::new(i % n_block_rows, i / n_block_rows, direct, Vec::new()))
+        .map(|(i, direct)| Place::new(i % n_block_rows, i / n_block_rows, direct, Mirror::Nowhere))
         .collect();
     fill(Pairs::new(form, left, &right), places)?;
     Ok(DMatrix::from_vec(n_left, n_right, values))
 }
 
-/// Where a block goes: the pieces of the columns it covers, and of those its mirror image covers.
+/// Where the mirror image of a block goes.
+enum Mirror<'a> {
+    Nowhere,
+    /// To the block itself, which lies on the diagonal: tiles above it are not computed.
+    Here,
+    /// To the pieces of the columns that it covers.
+    There(Vec<&'a mut [f64]>),
+}
+
+/// Where a block goes: the pieces of the columns it covers, and its mirror image.
 struct Place<'a> {
     row: usize,
     column: usize,
     direct: Vec<&'a mut [f64]>,
-    mirror: Vec<&'a mut [f64]>,
+    mirror: Mirror<'a>,
     /// Sums of 0 times a value: not all 0 once a value is infinite or NaN.
     defect: [f64; HEIGHT],
 }
 
 impl<'a> Place<'a> {
-    fn new(row: usize, column: usize, direct: Vec<&'a mut [f64]>, mirror: Vec<&'a mut [f64]>) -> Place<'a> {
+    fn new(row: usize, column: usize, direct: Vec<&'a mut [f64]>, mirror: Mirror<'a>) -> Place<'a> {
         Place { row, column, direct, mirror, defect: [0.0; HEIGHT] }
     }
 
@@ -138,8 +152,18 @@ impl<'a> Place<'a> {
                 *defect += 0.0 * value;
             }
         }
-        for (r, target) in self.mirror.iter_mut().skip(left).take(HEIGHT).enumerate() {
+        for (r, target) in self.mirrored().iter_mut().skip(left).take(HEIGHT).enumerate() {
             target[right..].iter_mut().zip(tile).for_each(|(target, values)| *target = values[r]);
+        }
+    }
+
+    /// The pieces of columns that the mirror image covers.
+    #[inline(always)]
+    fn mirrored(&mut self) -> &mut [&'a mut [f64]] {
+        match &mut self.mirror {
+            Mirror::Nowhere => &mut [],
+            Mirror::Here => &mut self.direct,
+            Mirror::There(columns) => columns,
         }
     }
 
@@ -157,9 +181,14 @@ impl<'a> Place<'a> {
 
 impl Sink for Place<'_> {
     #[inline(always)]
-    fn take(&mut self, left_panel: usize, right_panel: usize, tile: &Tile) {
+    fn wants(&self, left_panel: usize, right_panel: usize) -> bool {
+        !matches!(self.mirror, Mirror::Here) || right_panel * WIDTH < (left_panel + 1) * HEIGHT
+    }
+
+    #[inline(always)]
+    fn take<S: Simd>(&mut self, simd: S, left_panel: usize, right_panel: usize, tile: &Tile) {
         let (left, right) = (left_panel * HEIGHT, right_panel * WIDTH);
-        let (columns, has_mirror) = (&mut self.direct[right..], !self.mirror.is_empty());
+        let columns = &mut self.direct[right..];
         let whole = columns.len() >= WIDTH && columns[0].len() >= left + HEIGHT;
         if !whole {
             return self.take_edge(left, right, tile);
@@ -172,13 +201,12 @@ impl Sink for Place<'_> {
             }
         }
         self.defect = defect;
-        if has_mirror {
-            let columns = &mut self.mirror[left..left + HEIGHT];
-            for r in 0..HEIGHT {
-                let target = &mut columns[r][right..right + WIDTH];
-                for c in 0..WIDTH {
-                    target[c] = tile[c][r];
-                }
+        let columns = self.mirrored();
+        if !columns.is_empty() {
+            let mut lines = [[0.0; WIDTH]; HEIGHT];
+            transpose(simd, tile, &mut lines);
+            for (target, line) in columns[left..left + HEIGHT].iter_mut().zip(&lines) {
+                target[right..right + WIDTH].copy_from_slice(line);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The matrix that [`gram`](crate::gram()) fills, and the memory it lives in.
 
+use std::fmt;
 use std::ops::Index;
 
 use memmap2::MmapMut;
@@ -27,7 +28,7 @@ const LINE: usize = 8;
 /// assert_eq!(gram.view().sum(), 36.0);
 /// # Ok::<(), mil_kernels::KernelError>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Gram {
     n: usize,
     memory: Memory,
@@ -103,7 +104,13 @@ impl PartialEq for Gram {
     }
 }
 
-/// Where the values are. Both begin as zeros that the system has not handed out yet.
+impl fmt::Debug for Gram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Gram").field(&self.view()).finish()
+    }
+}
+
+/// Where the values are.
 #[derive(Debug)]
 enum Memory {
     Heap(Vec<f64>),
@@ -120,14 +127,18 @@ impl Memory {
     /// `None` where there is not so much.
     fn zeroed(len: usize) -> Option<Memory> {
         let n_bytes = len.checked_mul(size_of::<f64>())?;
-        if n_bytes < PAGES_FROM {
-            return Some(Memory::Heap(vec![0.0; len]));
+        if n_bytes >= PAGES_FROM
+            && let Ok(pages) = MmapMut::map_anon(n_bytes)
+        {
+            // Without huge pages it is only slower.
+            #[cfg(target_os = "linux")]
+            let _ = pages.advise(memmap2::Advice::HugePage);
+            return Some(Memory::Pages(pages));
         }
-        let pages = MmapMut::map_anon(n_bytes).ok()?;
-        // Small pages would do, only slower.
-        #[cfg(target_os = "linux")]
-        let _ = pages.advise(memmap2::Advice::HugePage);
-        Some(Memory::Pages(pages))
+        let mut values = Vec::new();
+        values.try_reserve_exact(len).ok()?;
+        values.resize(len, 0.0);
+        Some(Memory::Heap(values))
     }
 
     fn values(&self) -> &[f64] {
