@@ -120,6 +120,14 @@ impl Form {
         self.largest_gamma() * squared_norms > HARMLESS_EXPONENT
     }
 
+    /// $\gamma$ and weight of a form that is a single Gaussian.
+    fn lone_gaussian(&self) -> Option<(f64, f64)> {
+        match self.terms[..] {
+            [Term { weight, function: Function::Gaussian { gamma }, scope: None }] => Some((gamma, weight)),
+            _ => None,
+        }
+    }
+
     fn largest_gamma(&self) -> f64 {
         self.terms.iter().fold(0.0, |largest, term| match term.function {
             Function::Gaussian { gamma } | Function::SquaredDistance { gamma } => gamma.max(largest),
@@ -135,6 +143,8 @@ pub(crate) struct Pairs<'a> {
     pub(crate) left: &'a Side<'a>,
     pub(crate) right: &'a Side<'a>,
     uses_distances: bool,
+    /// Where a Gaussian is all there is, its $\gamma$ and its weight.
+    lone_gaussian: Option<(f64, f64)>,
     refine: bool,
 }
 
@@ -142,7 +152,7 @@ impl<'a> Pairs<'a> {
     pub(crate) fn new(form: &'a Form, left: &'a Side<'a>, right: &'a Side<'a>) -> Pairs<'a> {
         // The same for a few rows as for the whole matrix.
         let refine = form.must_refine(2.0 * left.max_norm.max(right.max_norm));
-        Pairs { form, left, right, uses_distances: form.uses_distances(), refine }
+        Pairs { form, left, right, uses_distances: form.uses_distances(), lone_gaussian: form.lone_gaussian(), refine }
     }
 
     /// Turns the products of a tile (and, where the form needs them, the minima) into the values of the form.
@@ -152,6 +162,16 @@ impl<'a> Pairs<'a> {
         let left_shifts = self.left.shifts[left_panel].as_flattened();
         let (panel, third) = right_place(right_panel);
         let (right_norms, right_shifts) = (&self.right.norms[panel][third], &self.right.shifts[panel][third]);
+        // The usual case by itself, from the product to the value in registers.
+        if let (Some((gamma, weight)), false) = (self.lone_gaussian, self.refine) {
+            for c in 0..WIDTH {
+                for r in 0..HEIGHT {
+                    let distance = squared_distance(left_norms[r], right_norms[c], products[c][r]);
+                    products[c][r] = weight * exp_non_positive::<S>(-gamma * distance);
+                }
+            }
+            return;
+        }
         for c in 0..WIDTH {
             let mut distance = [0.0; HEIGHT];
             let mut product = products[c];
