@@ -23,17 +23,17 @@ pub(crate) const BLOCK: usize = 192;
 /// Cost: $\tfrac12 n^2 d$ multiplications with additions and $\tfrac12 n^2$ evaluations of the kernel's function.
 ///
 /// # Errors
-/// If the kernel is out of range, does not suit the instances, or a value overflows.
+/// If the kernel is out of range, does not suit the instances, a value overflows, or there is no memory for the matrix.
 pub fn gram<'a>(kernel: &Kernel, instances: impl Into<DMatrixView<'a, f64>>) -> Result<Gram, KernelError> {
     let mut gram = Gram::new();
     gram_into(kernel, instances, &mut gram)?;
     Ok(gram)
 }
 
-/// [`gram`] into a matrix whose memory is used again where it has the right shape.
+/// [`gram`] into a matrix whose memory is used again where it has the right size.
 ///
-/// Fresh memory can cost as much as the arithmetic does, since the system hands it out page by page; a search over kernels on the
-/// same instances does well to keep one matrix. After an error its content means nothing.
+/// Fresh memory costs time, with small pages as much as half the arithmetic; a search over kernels on the same instances does well to
+/// keep one matrix. After an error its content means nothing.
 ///
 /// # Errors
 /// As for [`gram`].

@@ -339,3 +339,29 @@ fn last_round<S: Simd>(simd: S, a: [S::f64s; 2], b: [S::f64s; 2]) -> [S::f64s; 4
     let ([a0, a1], [b0, b1]) = (simd.interleave_shfl_f64s(a), simd.interleave_shfl_f64s(b));
     simd.deinterleave_shfl_f64s([a0, a1, b0, b1])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Transpose<'a>(&'a Tile);
+
+    impl WithSimd for Transpose<'_> {
+        type Output = [[f64; WIDTH]; HEIGHT];
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+            let mut lines = [[0.0; WIDTH]; HEIGHT];
+            transpose(simd, self.0, &mut lines);
+            lines
+        }
+    }
+
+    #[test]
+    fn columns_become_rows_on_every_instruction_set() {
+        let tile: Tile = std::array::from_fn(|c| std::array::from_fn(|r| (100 * c + r) as f64));
+        let expected: [[f64; WIDTH]; HEIGHT] = std::array::from_fn(|r| std::array::from_fn(|c| tile[c][r]));
+        assert_eq!(Arch::new().dispatch(Transpose(&tile)), expected);
+        assert_eq!(Arch::Scalar.dispatch(Transpose(&tile)), expected);
+    }
+}

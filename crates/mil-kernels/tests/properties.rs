@@ -299,6 +299,18 @@ fn distances_survive_a_large_offset_and_remote_clusters() {
 }
 
 #[test]
+fn rows_refine_near_pairs_wherever_the_whole_matrix_does() {
+    // The exponents of the far pair are beyond what may stay unrefined; those of a far and a near instance are not.
+    let instances = DMatrix::from_row_slice(1, 6, &[83.7, -83.7, 30.0, 30.001, -30.0, -30.001]);
+    let kernel = Kernel::Gaussian { gamma: 1.0 };
+    let gram = mil_kernels::gram(&kernel, &instances).unwrap();
+    let mut rows = GramRows::new(&kernel, &instances, 0).unwrap();
+    for idx in 0..6 {
+        assert_eq!(rows.row(idx).unwrap()[..], *gram.row(idx));
+    }
+}
+
+#[test]
 fn a_sum_that_mixes_distances_and_products_is_the_definition_under_an_offset() {
     let kernel = Kernel::Sum(vec![(1.0, Kernel::Linear), (1e6, Kernel::Gaussian { gamma: 0.5 })]);
     let instances = many_instances(10, 50).map(|x| x + 1000.0);
@@ -310,9 +322,9 @@ fn a_sum_that_mixes_distances_and_products_is_the_definition_under_an_offset() {
 #[test]
 fn memory_of_any_size_can_be_used_again() {
     let kernel = Kernel::Gaussian { gamma: 1.0 };
-    // Less than a cache line, more, the first that live on pages of their own, and as many as fill the same memory.
+    // 720 is the last that lives on the heap, 721 the first in pages of its own.
     let mut matrix = Gram::new();
-    for n in [5, 9, 723, 724, 9, 724, 724, 721, 0] {
+    for n in [5, 9, 720, 721, 9, 721, 721, 730, 0] {
         let instances = many_instances(3, n);
         gram_into(&kernel, &instances, &mut matrix).unwrap();
         assert_eq!(matrix, mil_kernels::gram(&kernel, &instances).unwrap(), "{n} instances");
