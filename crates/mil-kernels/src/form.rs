@@ -120,10 +120,10 @@ impl Form {
         self.largest_gamma() * squared_norms > HARMLESS_EXPONENT
     }
 
-    /// $\gamma$ and weight of a form that is a single Gaussian.
-    fn lone_gaussian(&self) -> Option<(f64, f64)> {
+    /// The function and weight of a form that is a single term.
+    fn lone(&self) -> Option<(Function, f64)> {
         match self.terms[..] {
-            [Term { weight, function: Function::Gaussian { gamma }, scope: None }] => Some((gamma, weight)),
+            [Term { weight, function, scope: None }] => Some((function, weight)),
             _ => None,
         }
     }
@@ -143,8 +143,7 @@ pub(crate) struct Pairs<'a> {
     pub(crate) left: &'a Side<'a>,
     pub(crate) right: &'a Side<'a>,
     uses_distances: bool,
-    /// Where a Gaussian is all there is, its $\gamma$ and its weight.
-    lone_gaussian: Option<(f64, f64)>,
+    lone: Option<(Function, f64)>,
     refine: bool,
 }
 
@@ -152,7 +151,7 @@ impl<'a> Pairs<'a> {
     pub(crate) fn new(form: &'a Form, left: &'a Side<'a>, right: &'a Side<'a>) -> Pairs<'a> {
         // The same for a few rows as for the whole matrix.
         let refine = form.must_refine(2.0 * left.max_norm.max(right.max_norm));
-        Pairs { form, left, right, uses_distances: form.uses_distances(), lone_gaussian: form.lone_gaussian(), refine }
+        Pairs { form, left, right, uses_distances: form.uses_distances(), lone: form.lone(), refine }
     }
 
     /// Turns the products of a tile (and, where the form needs them, the minima) into the values of the form.
@@ -162,15 +161,30 @@ impl<'a> Pairs<'a> {
         let left_shifts = self.left.shifts[left_panel].as_flattened();
         let (panel, third) = right_place(right_panel);
         let (right_norms, right_shifts) = (&self.right.norms[panel][third], &self.right.shifts[panel][third]);
-        // The usual case by itself, from the product to the value in registers.
-        if let (Some((gamma, weight)), false) = (self.lone_gaussian, self.refine) {
-            for c in 0..WIDTH {
-                for r in 0..HEIGHT {
-                    let distance = squared_distance(left_norms[r], right_norms[c], products[c][r]);
-                    products[c][r] = weight * exp_non_positive::<S>(-gamma * distance);
+        // A lone term goes from product to value in registers.
+        match self.lone {
+            Some((Function::Product, weight)) => {
+                for value in products.as_flattened_mut() {
+                    *value *= weight;
                 }
+                return;
             }
-            return;
+            Some((Function::Polynomial { degree, scale, offset }, weight)) => {
+                for value in products.as_flattened_mut() {
+                    *value = weight * power(mul_add::<S>(scale, *value, offset), degree);
+                }
+                return;
+            }
+            Some((Function::Gaussian { gamma }, weight)) if !self.refine => {
+                for c in 0..WIDTH {
+                    for r in 0..HEIGHT {
+                        let distance = squared_distance(left_norms[r], right_norms[c], products[c][r]);
+                        products[c][r] = weight * exp_non_positive::<S>(-gamma * distance);
+                    }
+                }
+                return;
+            }
+            _ => {}
         }
         for c in 0..WIDTH {
             let mut distance = [0.0; HEIGHT];
