@@ -1,7 +1,7 @@
 //! The Gaussian Gram matrix of Musk2, exponential included, against NumPy.
 
 use mil_data::catalogue::musk2;
-use mil_kernels::{Kernel, gram};
+use mil_kernels::{Gram, Kernel, gram};
 
 use crate::contest::{Outcome, Peer, alone, alternate};
 
@@ -13,7 +13,7 @@ pub(crate) fn run(peer: &Peer) -> Result<Vec<Outcome>, String> {
     let instances = bags.instances();
     let kernel = Kernel::Gaussian { gamma: GAMMA };
     let ours = || gram(&kernel, instances).expect("Musk2 is finite");
-    let total = |gram: &nalgebra::DMatrix<f64>| gram.sum();
+    let total = |gram: &Gram| gram.view().sum();
     let name = |threads| {
         format!("Gaussian Gram of Musk2, {0} x {0}, {1} features, {threads}", bags.n_instances(), bags.n_features())
     };

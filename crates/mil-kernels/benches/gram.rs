@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use mil_core::{BagSet, stream};
-use mil_kernels::{BagScale, BagSimilarity, GramRows, Kernel, SetKernel, gram, gram_into};
+use mil_kernels::{BagScale, BagSimilarity, Gram, GramRows, Kernel, SetKernel, gram, gram_into};
 use nalgebra::DMatrix;
 use rand::RngExt;
 
@@ -33,7 +33,7 @@ fn grams(criterion: &mut Criterion) {
                 b.iter_with_large_drop(|| gram(kernel, black_box(&data)).expect("normal instances"));
             });
         }
-        let mut memory = DMatrix::zeros(0, 0);
+        let mut memory = Gram::new();
         group.bench_function(format!("gaussian_into/{n}x{N_FEATURES}/seed{SEED}"), |b| {
             b.iter(|| gram_into(&gaussian, black_box(&data), &mut memory).expect("normal instances"));
         });

@@ -56,4 +56,13 @@ pub enum KernelError {
         /// What came out.
         value: f64,
     },
+    /// There is no memory for the Gram matrix of so many instances; [`GramRows`](crate::GramRows) needs less.
+    #[error(
+        "no memory for the Gram matrix of {n_instances} instances, {:.1} GiB; take its rows on demand",
+        8.0 * (*n_instances as f64).powi(2) / 2_f64.powi(30)
+    )]
+    TooLarge {
+        /// Number of instances.
+        n_instances: usize,
+    },
 }

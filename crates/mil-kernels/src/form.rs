@@ -13,7 +13,7 @@ use pulp::Simd;
 use crate::Kernel;
 use crate::exp::{exp_non_positive, mul_add};
 use crate::kernel::power;
-use crate::tile::{HEIGHT, Side, Tile, WIDTH};
+use crate::tile::{HEIGHT, Side, Tile, WIDTH, right_place};
 
 /// A pair is near when $\lVert x-z\rVert^2$ is less than this part of $\lVert x\rVert^2 + \lVert z\rVert^2$: subtraction then
 /// cancels more than three of sixteen digits.
@@ -120,6 +120,14 @@ impl Form {
         self.largest_gamma() * squared_norms > HARMLESS_EXPONENT
     }
 
+    /// The function and weight of a form that is a single term.
+    fn lone(&self) -> Option<(Function, f64)> {
+        match self.terms[..] {
+            [Term { weight, function, scope: None }] => Some((function, weight)),
+            _ => None,
+        }
+    }
+
     fn largest_gamma(&self) -> f64 {
         self.terms.iter().fold(0.0, |largest, term| match term.function {
             Function::Gaussian { gamma } | Function::SquaredDistance { gamma } => gamma.max(largest),
@@ -132,38 +140,64 @@ impl Form {
 #[derive(Clone, Copy)]
 pub(crate) struct Pairs<'a> {
     pub(crate) form: &'a Form,
-    pub(crate) left: &'a Side<'a, HEIGHT>,
-    pub(crate) right: &'a Side<'a, WIDTH>,
+    pub(crate) left: &'a Side<'a>,
+    pub(crate) right: &'a Side<'a>,
     uses_distances: bool,
+    lone: Option<(Function, f64)>,
     refine: bool,
 }
 
 impl<'a> Pairs<'a> {
-    pub(crate) fn new(form: &'a Form, left: &'a Side<'a, HEIGHT>, right: &'a Side<'a, WIDTH>) -> Pairs<'a> {
-        let refine = form.must_refine(left.max_norm + right.max_norm);
-        Pairs { form, left, right, uses_distances: form.uses_distances(), refine }
+    pub(crate) fn new(form: &'a Form, left: &'a Side<'a>, right: &'a Side<'a>) -> Pairs<'a> {
+        // The same for a few rows as for the whole matrix.
+        let refine = form.must_refine(2.0 * left.max_norm.max(right.max_norm));
+        Pairs { form, left, right, uses_distances: form.uses_distances(), lone: form.lone(), refine }
     }
 
     /// Turns the products of a tile (and, where the form needs them, the minima) into the values of the form.
     #[inline(always)]
     pub(crate) fn apply<S: Simd>(&self, left_panel: usize, right_panel: usize, products: &mut Tile, minima: &Tile) {
-        let left_norms = &self.left.norms[left_panel];
-        let left_shifts = &self.left.shifts[left_panel];
+        let left_norms = self.left.norms[left_panel].as_flattened();
+        let left_shifts = self.left.shifts[left_panel].as_flattened();
+        let (panel, third) = right_place(right_panel);
+        let (right_norms, right_shifts) = (&self.right.norms[panel][third], &self.right.shifts[panel][third]);
+        // A lone term goes from product to value in registers.
+        match self.lone {
+            Some((Function::Product, weight)) => {
+                for value in products.as_flattened_mut() {
+                    *value *= weight;
+                }
+                return;
+            }
+            Some((Function::Polynomial { degree, scale, offset }, weight)) => {
+                for value in products.as_flattened_mut() {
+                    *value = weight * power(mul_add::<S>(scale, *value, offset), degree);
+                }
+                return;
+            }
+            Some((Function::Gaussian { gamma }, weight)) if !self.refine => {
+                for c in 0..WIDTH {
+                    for r in 0..HEIGHT {
+                        let distance = squared_distance(left_norms[r], right_norms[c], products[c][r]);
+                        products[c][r] = weight * exp_non_positive::<S>(-gamma * distance);
+                    }
+                }
+                return;
+            }
+            _ => {}
+        }
         for c in 0..WIDTH {
             let mut distance = [0.0; HEIGHT];
             let mut product = products[c];
             if self.uses_distances {
-                let (norm, shift) = (self.right.norms[right_panel][c], self.right.shifts[right_panel][c]);
                 for r in 0..HEIGHT {
-                    // |x|^2 + |z|^2 - 2<x,z>, where rounding may leave less than nothing
-                    let d = (left_norms[r] + norm) - 2.0 * product[r];
-                    distance[r] = if d > 0.0 { d } else { 0.0 };
+                    distance[r] = squared_distance(left_norms[r], right_norms[c], product[r]);
                     // <x,z> of the instances as they were before centring
-                    product[r] += left_shifts[r] + shift;
+                    product[r] += left_shifts[r] + right_shifts[c];
                 }
                 if self.refine {
                     for r in 0..HEIGHT {
-                        if distance[r] < NEAR * (left_norms[r] + norm) {
+                        if distance[r] < NEAR * (left_norms[r] + right_norms[c]) {
                             distance[r] = self.distance_by_definition(left_panel * HEIGHT + r, right_panel * WIDTH + c);
                         }
                     }
@@ -202,8 +236,9 @@ impl<'a> Pairs<'a> {
                 Function::SquaredDistance { .. } => value = *distance,
             }
             if let Some(scope) = term.scope {
-                let left = &self.left.lengths[scope][left_panel];
-                let right = self.right.lengths[scope][right_panel][c];
+                let (panel, third) = right_place(right_panel);
+                let left = self.left.lengths[scope][left_panel].as_flattened();
+                let right = self.right.lengths[scope][panel][third][c];
                 for r in 0..HEIGHT {
                     value[r] /= left[r] * right;
                 }
@@ -221,4 +256,11 @@ impl<'a> Pairs<'a> {
         let (x, z) = (self.left.instances.column(left_idx), self.right.instances.column(right_idx));
         x.iter().zip(z.iter()).map(|(x, z)| (x - z) * (x - z)).sum()
     }
+}
+
+/// |x|^2 + |z|^2 - 2<x,z>, where rounding may leave less than nothing.
+#[inline(always)]
+fn squared_distance(left_norm: f64, right_norm: f64, product: f64) -> f64 {
+    let distance = (left_norm + right_norm) - 2.0 * product;
+    if distance > 0.0 { distance } else { 0.0 }
 }

@@ -7,11 +7,12 @@
 use std::ops::Range;
 
 use nalgebra::{DMatrix, DMatrixView};
+use pulp::Simd;
 use rayon::prelude::*;
 
 use crate::form::{Form, Pairs};
-use crate::tile::{HEIGHT, Side, Sink, Tile, WIDTH, centre_for, require_non_negative, visit};
-use crate::{Kernel, KernelError};
+use crate::tile::{HEIGHT, Side, Sink, Tile, WIDTH, centre_for, require_non_negative, transpose, visit};
+use crate::{Gram, Kernel, KernelError};
 
 /// Instances on a side of a block: eight panels of one side, twenty-four of the other. The packed sides of a block of 166 features
 /// take 0.5 MB, which second-level caches hold.
@@ -22,44 +23,45 @@ pub(crate) const BLOCK: usize = 192;
 /// Cost: $\tfrac12 n^2 d$ multiplications with additions and $\tfrac12 n^2$ evaluations of the kernel's function.
 ///
 /// # Errors
-/// If the kernel is out of range, does not suit the instances, or a value overflows.
-pub fn gram<'a>(kernel: &Kernel, instances: impl Into<DMatrixView<'a, f64>>) -> Result<DMatrix<f64>, KernelError> {
-    let mut gram = DMatrix::zeros(0, 0);
+/// If the kernel is out of range, does not suit the instances, a value overflows, or there is no memory for the matrix.
+pub fn gram<'a>(kernel: &Kernel, instances: impl Into<DMatrixView<'a, f64>>) -> Result<Gram, KernelError> {
+    let mut gram = Gram::new();
     gram_into(kernel, instances, &mut gram)?;
     Ok(gram)
 }
 
-/// [`gram`] into a matrix whose memory is used again where it has the right shape.
+/// [`gram`] into a matrix whose memory is used again where it has the right size.
 ///
-/// Fresh memory can cost as much as the arithmetic does, since the system hands it out page by page; a search over kernels on the
-/// same instances does well to keep one matrix. After an error its content means nothing.
+/// Fresh memory costs time, with small pages as much as half the arithmetic; a search over kernels on the same instances does well to
+/// keep one matrix. After an error its content means nothing.
 ///
 /// # Errors
 /// As for [`gram`].
 pub fn gram_into<'a>(
     kernel: &Kernel,
     instances: impl Into<DMatrixView<'a, f64>>,
-    gram: &mut DMatrix<f64>,
+    gram: &mut Gram,
 ) -> Result<(), KernelError> {
     let (form, instances) = (Form::of(kernel)?, instances.into());
-    let centre = centre_for(&form, instances);
-    let (left, right) = (Side::new(&form, instances, &centre)?, Side::new(&form, instances, &centre)?);
     let n = instances.ncols();
-    if gram.shape() != (n, n) {
-        // Zeroed memory comes from the system untouched.
-        *gram = DMatrix::from_vec(n, n, vec![0.0; n * n]);
-    }
-    let mut pieces = split_into_blocks(gram.as_mut_slice(), n);
+    let (values, stride) = gram.prepare(n)?;
+    let centre = centre_for(&form, instances);
+    let side = Side::new(&form, instances, &centre)?;
+    let mut pieces = split_into_blocks(values, n, stride);
     let n_blocks = n.div_ceil(BLOCK);
     let mut places = Vec::with_capacity(n_blocks * (n_blocks + 1) / 2);
     for column in 0..n_blocks {
         for row in column..n_blocks {
             let direct = std::mem::take(&mut pieces[column * n_blocks + row]);
-            let mirror = std::mem::take(&mut pieces[row * n_blocks + column]);
+            let mirror = if row == column {
+                Mirror::Here
+            } else {
+                Mirror::There(std::mem::take(&mut pieces[row * n_blocks + column]))
+            };
             places.push(Place::new(row, column, direct, mirror));
         }
     }
-    fill(Pairs::new(&form, &left, &right), places)
+    fill(Pairs::new(&form, &side, &side), places)
 }
 
 /// The matrix of $k(x_i, z_j)$, a row for each left instance and a column for each right one.
@@ -99,7 +101,7 @@ pub fn diagonal<'a>(kernel: &Kernel, instances: impl Into<DMatrixView<'a, f64>>)
 /// The matrix between a packed left side and right instances.
 pub(crate) fn between(
     form: &Form,
-    left: &Side<'_, HEIGHT>,
+    left: &Side<'_>,
     right: DMatrixView<'_, f64>,
     centre: &[f64],
 ) -> Result<DMatrix<f64>, KernelError> {
@@ -107,27 +109,36 @@ pub(crate) fn between(
     let (n_left, n_right) = (left.instances.ncols(), right.instances.ncols());
     let mut values = vec![0.0; n_left * n_right];
     let n_block_rows = n_left.div_ceil(BLOCK).max(1);
-    let places = split_into_blocks(&mut values, n_left)
+    let places = split_into_blocks(&mut values, n_left, n_left)
         .into_iter()
         .enumerate()
-        .map(|(i, direct)| Place::new(i % n_block_rows, i / n_block_rows, direct, Vec::new()))
+        .map(|(i, direct)| Place::new(i % n_block_rows, i / n_block_rows, direct, Mirror::Nowhere))
         .collect();
     fill(Pairs::new(form, left, &right), places)?;
     Ok(DMatrix::from_vec(n_left, n_right, values))
 }
 
-/// Where a block goes: the pieces of the columns it covers, and of those its mirror image covers.
+/// Where the mirror image of a block goes.
+enum Mirror<'a> {
+    Nowhere,
+    /// To the block itself, which lies on the diagonal: tiles above it are not computed.
+    Here,
+    /// To the pieces of the columns that it covers.
+    There(Vec<&'a mut [f64]>),
+}
+
+/// Where a block goes: the pieces of the columns it covers, and its mirror image.
 struct Place<'a> {
     row: usize,
     column: usize,
     direct: Vec<&'a mut [f64]>,
-    mirror: Vec<&'a mut [f64]>,
+    mirror: Mirror<'a>,
     /// Sums of 0 times a value: not all 0 once a value is infinite or NaN.
     defect: [f64; HEIGHT],
 }
 
 impl<'a> Place<'a> {
-    fn new(row: usize, column: usize, direct: Vec<&'a mut [f64]>, mirror: Vec<&'a mut [f64]>) -> Place<'a> {
+    fn new(row: usize, column: usize, direct: Vec<&'a mut [f64]>, mirror: Mirror<'a>) -> Place<'a> {
         Place { row, column, direct, mirror, defect: [0.0; HEIGHT] }
     }
 
@@ -141,8 +152,18 @@ impl<'a> Place<'a> {
                 *defect += 0.0 * value;
             }
         }
-        for (r, target) in self.mirror.iter_mut().skip(left).take(HEIGHT).enumerate() {
+        for (r, target) in self.mirrored().iter_mut().skip(left).take(HEIGHT).enumerate() {
             target[right..].iter_mut().zip(tile).for_each(|(target, values)| *target = values[r]);
+        }
+    }
+
+    /// The pieces of columns that the mirror image covers.
+    #[inline(always)]
+    fn mirrored(&mut self) -> &mut [&'a mut [f64]] {
+        match &mut self.mirror {
+            Mirror::Nowhere => &mut [],
+            Mirror::Here => &mut self.direct,
+            Mirror::There(columns) => columns,
         }
     }
 
@@ -160,9 +181,14 @@ impl<'a> Place<'a> {
 
 impl Sink for Place<'_> {
     #[inline(always)]
-    fn take(&mut self, left_panel: usize, right_panel: usize, tile: &Tile) {
+    fn wants(&self, left_panel: usize, right_panel: usize) -> bool {
+        !matches!(self.mirror, Mirror::Here) || right_panel * WIDTH < (left_panel + 1) * HEIGHT
+    }
+
+    #[inline(always)]
+    fn take<S: Simd>(&mut self, simd: S, left_panel: usize, right_panel: usize, tile: &Tile) {
         let (left, right) = (left_panel * HEIGHT, right_panel * WIDTH);
-        let (columns, has_mirror) = (&mut self.direct[right..], !self.mirror.is_empty());
+        let columns = &mut self.direct[right..];
         let whole = columns.len() >= WIDTH && columns[0].len() >= left + HEIGHT;
         if !whole {
             return self.take_edge(left, right, tile);
@@ -175,13 +201,12 @@ impl Sink for Place<'_> {
             }
         }
         self.defect = defect;
-        if has_mirror {
-            let columns = &mut self.mirror[left..left + HEIGHT];
-            for r in 0..HEIGHT {
-                let target = &mut columns[r][right..right + WIDTH];
-                for c in 0..WIDTH {
-                    target[c] = tile[c][r];
-                }
+        let columns = self.mirrored();
+        if !columns.is_empty() {
+            let mut lines = [[0.0; WIDTH]; HEIGHT];
+            transpose(simd, tile, &mut lines);
+            for (target, line) in columns[left..left + HEIGHT].iter_mut().zip(&lines) {
+                target[right..right + WIDTH].copy_from_slice(line);
             }
         }
     }
@@ -207,12 +232,13 @@ pub(crate) fn panels_of<const W: usize>(block_idx: usize, n: usize) -> Range<usi
 }
 
 /// The columns of a matrix cut into blocks, block column after block column, each block a list of pieces of columns.
-fn split_into_blocks(values: &mut [f64], n_rows: usize) -> Vec<Vec<&mut [f64]>> {
+/// Each column begins `stride` values after the one before.
+fn split_into_blocks(values: &mut [f64], n_rows: usize, stride: usize) -> Vec<Vec<&mut [f64]>> {
     let n_block_rows = n_rows.div_ceil(BLOCK);
-    let n_columns = values.len().checked_div(n_rows).unwrap_or(0);
+    let n_columns = values.len().checked_div(stride).unwrap_or(0);
     let mut blocks: Vec<_> = (0..n_block_rows * n_columns.div_ceil(BLOCK)).map(|_| Vec::with_capacity(BLOCK)).collect();
-    for (c, column) in values.chunks_mut(n_rows.max(1)).enumerate() {
-        for (row, piece) in column.chunks_mut(BLOCK).enumerate() {
+    for (c, column) in values.chunks_mut(stride.max(1)).enumerate() {
+        for (row, piece) in column[..n_rows].chunks_mut(BLOCK).enumerate() {
             blocks[c / BLOCK * n_block_rows + row].push(piece);
         }
     }

@@ -7,7 +7,8 @@
 //! | | | cost, for $n$ instances of $d$ features |
 //! |---|---|---|
 //! | [`Kernel`] | linear, polynomial, Gaussian, intersection, weighted sums, cosine normalisation | $d$ for a pair |
-//! | [`gram`], [`cross_gram`] | all pairs | $\tfrac12 n^2 d$, or $n m d$ between two sets |
+//! | [`gram`] | all pairs, as a [`Gram`] | $\tfrac12 n^2 d$, memory for $n^2$ numbers |
+//! | [`cross_gram`] | all pairs of two sets | $n m d$ |
 //! | [`GramRows`] | rows on demand in bounded memory | $n d$ for each row not in the cache |
 //! | [`SetKernel`] | the normalised set kernel and the statistic kernel (Gärtner et al. 2002) | $\tfrac12 n^2 d$, memory for bags only |
 //! | [`BagSimilarity`] | $\max_j \exp(-\lVert x_k - x_{tj}\rVert^2/\sigma^2)$ of MILES (Chen, Bi & Wang 2006) | $n m d$ |
@@ -35,9 +36,12 @@
 //! # How
 //!
 //! A kernel becomes a flat sum of functions of $\langle x,z\rangle$, $\lVert x-z\rVert^2$ and $\sum_i\min(x_i,z_i)$, so that fifty kernels in one sum share
-//! one pass over the features. Both sides are packed in panels; the inner loop holds a tile of 24 × 8 sums in registers, compiled for
+//! one pass over the features. Instances are packed in panels; the inner loop holds a tile of 24 × 8 sums in registers, compiled for
 //! the instruction set found at run time (AVX-512, AVX2, NEON or plain). The function of the kernel, exponential included, is applied to
-//! a block while it is in the cache.
+//! a tile before it leaves for its place in the matrix and, of a symmetric one, for the mirrored place.
+//!
+//! A [`Gram`] has memory of its own kind, since it is the one thing here that grows with the square of the instances. What is smaller or
+//! not square (between two sets, over bags, similarities) is a plain `DMatrix`.
 //!
 //! Choice: instances are centred before squared distances are computed, and a pair that is close compared with its distance from
 //! the centre is computed anew from $\sum_i (x_i - z_i)^2$ wherever the loss of digits could be felt. Equal instances have distance 0,
@@ -50,6 +54,7 @@ mod exp;
 mod form;
 mod gram;
 mod kernel;
+mod matrix;
 mod rows;
 mod set_kernel;
 mod similarity;
@@ -58,6 +63,7 @@ mod tile;
 pub use error::KernelError;
 pub use gram::{cross_gram, diagonal, gram, gram_into};
 pub use kernel::Kernel;
+pub use matrix::Gram;
 pub use rows::GramRows;
 pub use set_kernel::{BagScale, SetKernel};
 pub use similarity::{BagSimilarity, partial_similarity};

@@ -6,7 +6,7 @@ use nalgebra::{DMatrix, DMatrixView};
 
 use crate::form::Form;
 use crate::gram::between;
-use crate::tile::{HEIGHT, Side, centre_for};
+use crate::tile::{Side, centre_for};
 use crate::{Kernel, KernelError};
 
 /// Rows of [`gram`](crate::gram), the same to the bit, computed when asked for and kept as long as the cache has room.
@@ -29,7 +29,7 @@ use crate::{Kernel, KernelError};
 pub struct GramRows<'a> {
     form: Form,
     centre: Vec<f64>,
-    side: Side<'a, HEIGHT>,
+    side: Side<'a>,
     cache: Cache,
     n_hits: usize,
     n_misses: usize,

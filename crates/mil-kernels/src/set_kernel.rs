@@ -5,6 +5,7 @@
 
 use mil_core::{BagLabel, BagSet};
 use nalgebra::{DMatrix, DMatrixView};
+use pulp::Simd;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +62,7 @@ impl SetKernel {
     /// If the kernel is out of range, does not suit the instances, or a value overflows.
     pub fn gram<Y: BagLabel>(&self, bags: &BagSet<Y>) -> Result<DMatrix<f64>, KernelError> {
         match self {
-            SetKernel::MinMax { kernel } => gram(kernel, &min_max(bags)),
+            SetKernel::MinMax { kernel } => Ok(gram(kernel, &min_max(bags))?.to_matrix()),
             SetKernel::Instances { kernel, scale } => {
                 let form = Form::of(kernel)?;
                 let offsets = offsets_of(bags);
@@ -193,7 +194,7 @@ struct Band<'a> {
 
 impl Sink for Band<'_> {
     #[inline(always)]
-    fn take(&mut self, left_panel: usize, right_panel: usize, tile: &Tile) {
+    fn take<S: Simd>(&mut self, _simd: S, left_panel: usize, right_panel: usize, tile: &Tile) {
         let (left, right) = (left_panel * HEIGHT, right_panel * WIDTH);
         for (right_bag, values) in self.right_bags[right..].iter().zip(tile) {
             let mut sums = self.sums.column_mut(right_bag - self.right_bags[0]);

@@ -2,6 +2,7 @@
 
 use mil_core::{Bag, BagLabel, BagSet, ParamError, ParamRange};
 use nalgebra::{DMatrix, DMatrixView};
+use pulp::Simd;
 use rayon::prelude::*;
 
 use crate::KernelError;
@@ -37,7 +38,7 @@ pub struct BagSimilarity<'a> {
     sigma2: f64,
     form: Form,
     centre: Vec<f64>,
-    candidates: Side<'a, HEIGHT>,
+    candidates: Side<'a>,
 }
 
 impl<'a> BagSimilarity<'a> {
@@ -93,7 +94,7 @@ impl<'a> BagSimilarity<'a> {
             let first = task_idx * CANDIDATES / HEIGHT;
             let left_panels = first..self.candidates.n_panels().min(first + CANDIDATES / HEIGHT);
             let mut nearest = Nearest { bags: &bags, nearest };
-            visit(pairs, left_panels, 0..right.n_panels(), &mut nearest);
+            visit(pairs, left_panels, 0..instances.ncols().div_ceil(WIDTH), &mut nearest);
             for nearest in nearest.nearest {
                 nearest.iter_mut().for_each(|value| *value = (-*value / self.sigma2).exp());
             }
@@ -111,7 +112,7 @@ struct Nearest<'a> {
 
 impl Sink for Nearest<'_> {
     #[inline(always)]
-    fn take(&mut self, left_panel: usize, right_panel: usize, tile: &Tile) {
+    fn take<S: Simd>(&mut self, _simd: S, left_panel: usize, right_panel: usize, tile: &Tile) {
         let (left, right) = (left_panel * HEIGHT, right_panel * WIDTH);
         for (bag, distances) in self.bags[right..].iter().zip(tile) {
             for (nearest, distance) in self.nearest[*bag][left..].iter_mut().zip(distances) {

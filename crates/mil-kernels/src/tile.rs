@@ -18,27 +18,29 @@ use crate::form::{Form, Pairs};
 pub(crate) const HEIGHT: usize = 24;
 /// Instances in a panel of the right side.
 pub(crate) const WIDTH: usize = 8;
+/// A number for each instance of a left panel, which is a few right panels as well.
+pub(crate) type Lanes = [[f64; WIDTH]; HEIGHT / WIDTH];
 /// The pairs of a left panel with a right panel, one array per right instance.
 pub(crate) type Tile = [[f64; HEIGHT]; WIDTH];
 
-/// One side of a block: instances made ready for a form.
+/// Instances made ready for a form, to be either side of a block.
 #[derive(Debug)]
-pub(crate) struct Side<'a, const W: usize> {
+pub(crate) struct Side<'a> {
     pub(crate) instances: DMatrixView<'a, f64>,
-    /// Panel after panel, each feature after feature, `W` instances abreast; the last panel is filled up with zeros.
-    centred: Vec<[f64; W]>,
+    /// Panel after panel, each feature after feature; the last panel is filled up with zeros.
+    centred: Vec<Lanes>,
     /// The same without centring, where the form takes minima.
-    raw: Vec<[f64; W]>,
+    raw: Vec<Lanes>,
     /// Squared norms of the centred instances, summed in the order of the inner loop: $\lVert x - x\rVert^2$ is exactly 0.
-    pub(crate) norms: Vec<[f64; W]>,
+    pub(crate) norms: Vec<Lanes>,
     pub(crate) max_norm: f64,
     /// What turns products of centred instances into products of instances, half from each side.
-    pub(crate) shifts: Vec<[f64; W]>,
+    pub(crate) shifts: Vec<Lanes>,
     /// For each scope of the form, the lengths of the instances.
-    pub(crate) lengths: Vec<Vec<[f64; W]>>,
+    pub(crate) lengths: Vec<Vec<Lanes>>,
 }
 
-impl<'a, const W: usize> Side<'a, W> {
+impl<'a> Side<'a> {
     /// Packs the instances after subtracting the centre.
     ///
     /// # Errors
@@ -47,14 +49,14 @@ impl<'a, const W: usize> Side<'a, W> {
         if instances.nrows() != centre.len() {
             return Err(KernelError::Dimension { left: centre.len(), right: instances.nrows() });
         }
-        let n_panels = instances.ncols().div_ceil(W);
+        let n_panels = instances.ncols().div_ceil(HEIGHT);
         let mut side = Side {
             instances,
             centred: if form.uses_products() { pack(instances, centre) } else { Vec::new() },
             raw: Vec::new(),
-            norms: vec![[0.0; W]; n_panels],
+            norms: vec![Lanes::default(); n_panels],
             max_norm: 0.0,
-            shifts: vec![[0.0; W]; n_panels],
+            shifts: vec![Lanes::default(); n_panels],
             lengths: Vec::new(),
         };
         if form.uses_minima() {
@@ -68,7 +70,7 @@ impl<'a, const W: usize> Side<'a, W> {
         Ok(side)
     }
 
-    /// Number of panels.
+    /// Number of left panels.
     pub(crate) fn n_panels(&self) -> usize {
         self.norms.len()
     }
@@ -81,7 +83,7 @@ impl<'a, const W: usize> Side<'a, W> {
             self.norms[panel] = Arch::new().dispatch(SquaredNorms(&self.centred[panel * depth..][..depth]));
         }
         for idx in 0..self.instances.ncols() {
-            let norm = self.norms[idx / W][idx % W];
+            let norm = self.norms.as_flattened().as_flattened()[idx];
             // The sum of two norms and twice a product must stay finite as well.
             if !(4.0 * norm).is_finite() {
                 // Centring may spread one huge value over all norms; the instance to look at is the one that has it.
@@ -90,21 +92,22 @@ impl<'a, const W: usize> Side<'a, W> {
             }
             self.max_norm = self.max_norm.max(norm);
             let along: f64 = self.instances.column(idx).iter().zip(centre).map(|(x, c)| x * c).sum();
-            self.shifts[idx / W][idx % W] = along - half_norm;
+            self.shifts.as_flattened_mut().as_flattened_mut()[idx] = along - half_norm;
         }
         Ok(())
     }
 
     fn measure_lengths(&mut self, form: &Form) -> Result<(), KernelError> {
-        self.lengths = vec![vec![[1.0; W]; self.n_panels()]; form.n_scopes()];
+        self.lengths = vec![vec![[[1.0; WIDTH]; HEIGHT / WIDTH]; self.n_panels()]; form.n_scopes()];
         for (scope, lengths) in self.lengths.iter_mut().enumerate() {
+            let lengths = lengths.as_flattened_mut().as_flattened_mut();
             for (idx, instance) in self.instances.column_iter().enumerate() {
                 let length = form.length(scope, instance.norm_squared(), instance.sum());
                 if !length.is_finite() {
                     return Err(overflow("kernel value", idx, length));
                 }
                 // An infinite divisor makes every value of an instance without length 0.
-                lengths[idx / W][idx % W] = if length == 0.0 { f64::INFINITY } else { length };
+                lengths[idx] = if length == 0.0 { f64::INFINITY } else { length };
             }
         }
         Ok(())
@@ -131,14 +134,14 @@ pub(crate) fn centre_for(form: &Form, instances: DMatrixView<'_, f64>) -> Vec<f6
     centre
 }
 
-fn pack<const W: usize>(instances: DMatrixView<'_, f64>, centre: &[f64]) -> Vec<[f64; W]> {
+fn pack(instances: DMatrixView<'_, f64>, centre: &[f64]) -> Vec<Lanes> {
     let depth = instances.nrows();
-    let mut panels = vec![[0.0; W]; instances.ncols().div_ceil(W) * depth];
+    let mut panels = vec![Lanes::default(); instances.ncols().div_ceil(HEIGHT) * depth];
     panels.par_chunks_mut(depth.max(1)).enumerate().for_each(|(panel, rows)| {
-        for lane in 0..W.min(instances.ncols() - panel * W) {
-            let instance = instances.column(panel * W + lane);
+        for lane in 0..HEIGHT.min(instances.ncols() - panel * HEIGHT) {
+            let instance = instances.column(panel * HEIGHT + lane);
             for ((row, x), c) in rows.iter_mut().zip(instance.iter()).zip(centre) {
-                row[lane] = x - c;
+                row[lane / WIDTH][lane % WIDTH] = x - c;
             }
         }
     });
@@ -154,17 +157,17 @@ pub(crate) fn require_non_negative(instances: DMatrixView<'_, f64>) -> Result<()
     Ok(())
 }
 
-struct SquaredNorms<'a, const W: usize>(&'a [[f64; W]]);
+struct SquaredNorms<'a>(&'a [Lanes]);
 
-impl<const W: usize> WithSimd for SquaredNorms<'_, W> {
-    type Output = [f64; W];
+impl WithSimd for SquaredNorms<'_> {
+    type Output = Lanes;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> [f64; W] {
-        let mut sums = [0.0; W];
+    fn with_simd<S: Simd>(self, _: S) -> Lanes {
+        let mut sums = Lanes::default();
         for row in self.0 {
-            for lane in 0..W {
-                sums[lane] = mul_add::<S>(row[lane], row[lane], sums[lane]);
+            for (x, sum) in row.as_flattened().iter().zip(sums.as_flattened_mut()) {
+                *sum = mul_add::<S>(*x, *x, *sum);
             }
         }
         sums
@@ -176,9 +179,15 @@ impl<const W: usize> WithSimd for SquaredNorms<'_, W> {
 /// A method here runs inside the function compiled for an instruction set, and must be inlined into it. The next tile is computed
 /// while the stores of this one are still under way, which hides the time that a large matrix takes to reach the memory.
 pub(crate) trait Sink {
-    /// Takes the values of a left panel with a right panel, counted from the rectangle's first. Those of the instances that fill up
+    /// Whether to go on with the right panels of a left one, both counted from the rectangle's first.
+    #[inline(always)]
+    fn wants(&self, _left_panel: usize, _right_panel: usize) -> bool {
+        true
+    }
+
+    /// Takes the values of a left panel with a right panel, counted likewise. Those of the instances that fill up
     /// the last panel mean nothing.
-    fn take(&mut self, left_panel: usize, right_panel: usize, tile: &Tile);
+    fn take<S: Simd>(&mut self, simd: S, left_panel: usize, right_panel: usize, tile: &Tile);
 }
 
 /// Computes the form on a rectangle of panels, all right panels for each left one.
@@ -208,18 +217,28 @@ impl<K: Sink> WithSimd for Visit<'_, K> {
         let mut minimum = [[0.0; HEIGHT]; WIDTH];
         for (i, left_panel) in left_panels.enumerate() {
             for (j, right_panel) in right_panels.clone().enumerate() {
-                let (x, z) = (left_panel * depth, right_panel * depth);
+                if !sink.wants(i, j) {
+                    break;
+                }
+                let (x, (z, third)) = (left_panel * depth, right_place(right_panel));
+                let (x, z) = (x..x + depth, z * depth..(z + 1) * depth);
                 if products {
-                    accumulate(simd, Product, &left.centred[x..x + depth], &right.centred[z..z + depth], &mut tile);
+                    accumulate(simd, Product, &left.centred[x.clone()], &right.centred[z.clone()], third, &mut tile);
                 }
                 if minima {
-                    accumulate(simd, Minimum, &left.raw[x..x + depth], &right.raw[z..z + depth], &mut minimum);
+                    accumulate(simd, Minimum, &left.raw[x], &right.raw[z], third, &mut minimum);
                 }
                 pairs.apply::<S>(left_panel, right_panel, &mut tile, &minimum);
-                sink.take(i, j, &tile);
+                sink.take(simd, i, j, &tile);
             }
         }
     }
+}
+
+/// The panel in which a right panel lies, and which part of it.
+#[inline(always)]
+pub(crate) fn right_place(right_panel: usize) -> (usize, usize) {
+    (right_panel / (HEIGHT / WIDTH), right_panel % (HEIGHT / WIDTH))
 }
 
 /// What a pair of features adds to the sum of a pair of instances.
@@ -249,11 +268,11 @@ impl Step for Minimum {
 
 /// Sums up a tile, in pieces whose sums fit the registers of the instruction set.
 #[inline(always)]
-fn accumulate<S: Simd>(simd: S, step: impl Step, left: &[[f64; HEIGHT]], right: &[[f64; WIDTH]], tile: &mut Tile) {
+fn accumulate<S: Simd>(simd: S, step: impl Step, left: &[Lanes], right: &[Lanes], third: usize, tile: &mut Tile) {
     match S::F64_LANES {
-        8 => accumulate_pieces::<S, 3, 8>(simd, step, left, right, tile),
-        2 => accumulate_pieces::<S, 6, 4>(simd, step, left, right, tile),
-        _ => accumulate_pieces::<S, 3, 4>(simd, step, left, right, tile),
+        8 => accumulate_pieces::<S, 3, 8>(simd, step, left, right, third, tile),
+        2 => accumulate_pieces::<S, 6, 4>(simd, step, left, right, third, tile),
+        _ => accumulate_pieces::<S, 3, 4>(simd, step, left, right, third, tile),
     }
 }
 
@@ -262,15 +281,16 @@ fn accumulate<S: Simd>(simd: S, step: impl Step, left: &[[f64; HEIGHT]], right: 
 fn accumulate_pieces<S: Simd, const V: usize, const C: usize>(
     simd: S,
     step: impl Step,
-    left: &[[f64; HEIGHT]],
-    right: &[[f64; WIDTH]],
+    left: &[Lanes],
+    right: &[Lanes],
+    third: usize,
     tile: &mut Tile,
 ) {
     for v0 in (0..HEIGHT / S::F64_LANES).step_by(V) {
         for c0 in (0..WIDTH).step_by(C) {
             let mut sums = [[simd.splat_f64s(0.0); V]; C];
             for (x, z) in left.iter().zip(right) {
-                let x = S::as_simd_f64s(x).0;
+                let (x, z) = (S::as_simd_f64s(x.as_flattened()).0, &z[third]);
                 for c in 0..C {
                     let z = simd.splat_f64s(z[c0 + c]);
                     for v in 0..V {
@@ -282,5 +302,66 @@ fn accumulate_pieces<S: Simd, const V: usize, const C: usize>(
                 S::as_mut_simd_f64s(&mut tile[c0 + c]).0[v0..v0 + V].copy_from_slice(&sums[c]);
             }
         }
+    }
+}
+
+/// Turns the columns of a tile into rows.
+#[inline(always)]
+pub(crate) fn transpose<S: Simd>(simd: S, tile: &Tile, lines: &mut [[f64; WIDTH]; HEIGHT]) {
+    if S::F64_LANES != 8 {
+        for r in 0..HEIGHT {
+            for c in 0..WIDTH {
+                lines[r][c] = tile[c][r];
+            }
+        }
+        return;
+    }
+    // Left to itself, the compiler moves one value at a time. Each of three rounds of shuffles doubles the length of the runs that
+    // are already in their row.
+    for v in 0..HEIGHT / 8 {
+        let mut x = [simd.splat_f64s(0.0); WIDTH];
+        for c in 0..WIDTH {
+            x[c] = S::as_simd_f64s(&tile[c]).0[v];
+        }
+        let a = simd.deinterleave_shfl_f64s([x[0], x[1], x[2], x[3]]);
+        let b = simd.deinterleave_shfl_f64s([x[4], x[5], x[6], x[7]]);
+        let [r0, r1, r4, r5] = last_round(simd, [a[0], a[1]], [b[0], b[1]]);
+        let [r2, r3, r6, r7] = last_round(simd, [a[2], a[3]], [b[2], b[3]]);
+        for (line, row) in lines[v * 8..].iter_mut().zip([r0, r1, r2, r3, r4, r5, r6, r7]) {
+            S::as_mut_simd_f64s(line).0[0] = row;
+        }
+    }
+}
+
+/// The shuffle of four is one of neighbours, then one of pairs; undoing the first beforehand leaves the second.
+#[inline(always)]
+fn last_round<S: Simd>(simd: S, a: [S::f64s; 2], b: [S::f64s; 2]) -> [S::f64s; 4] {
+    let ([a0, a1], [b0, b1]) = (simd.interleave_shfl_f64s(a), simd.interleave_shfl_f64s(b));
+    simd.deinterleave_shfl_f64s([a0, a1, b0, b1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Transpose<'a>(&'a Tile);
+
+    impl WithSimd for Transpose<'_> {
+        type Output = [[f64; WIDTH]; HEIGHT];
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+            let mut lines = [[0.0; WIDTH]; HEIGHT];
+            transpose(simd, self.0, &mut lines);
+            lines
+        }
+    }
+
+    #[test]
+    fn columns_become_rows_on_every_instruction_set() {
+        let tile: Tile = std::array::from_fn(|c| std::array::from_fn(|r| (100 * c + r) as f64));
+        let expected: [[f64; WIDTH]; HEIGHT] = std::array::from_fn(|r| std::array::from_fn(|c| tile[c][r]));
+        assert_eq!(Arch::new().dispatch(Transpose(&tile)), expected);
+        assert_eq!(Arch::Scalar.dispatch(Transpose(&tile)), expected);
     }
 }

@@ -2,7 +2,7 @@
 
 use mil_core::{BagSet, ParamField};
 use mil_kernels::{
-    BagScale, BagSimilarity, GramRows, Kernel, KernelError, SetKernel, cross_gram, diagonal, gram, gram_into,
+    BagScale, BagSimilarity, Gram, GramRows, Kernel, KernelError, SetKernel, cross_gram, diagonal, gram_into,
     partial_similarity,
 };
 use nalgebra::DMatrix;
@@ -51,6 +51,11 @@ fn instances(max: usize) -> impl Strategy<Value = DMatrix<f64>> {
             },
         )
     })
+}
+
+/// The Gram matrix as nalgebra's own, for its arithmetic.
+fn gram(kernel: &Kernel, instances: &DMatrix<f64>) -> Result<DMatrix<f64>, KernelError> {
+    Ok(mil_kernels::gram(kernel, instances)?.to_matrix())
 }
 
 fn definition(kernel: &Kernel, left: &DMatrix<f64>, right: &DMatrix<f64>) -> DMatrix<f64> {
@@ -294,6 +299,18 @@ fn distances_survive_a_large_offset_and_remote_clusters() {
 }
 
 #[test]
+fn rows_refine_near_pairs_wherever_the_whole_matrix_does() {
+    // The exponents of the far pair are beyond what may stay unrefined; those of a far and a near instance are not.
+    let instances = DMatrix::from_row_slice(1, 6, &[83.7, -83.7, 30.0, 30.001, -30.0, -30.001]);
+    let kernel = Kernel::Gaussian { gamma: 1.0 };
+    let gram = mil_kernels::gram(&kernel, &instances).unwrap();
+    let mut rows = GramRows::new(&kernel, &instances, 0).unwrap();
+    for idx in 0..6 {
+        assert_eq!(rows.row(idx).unwrap()[..], *gram.row(idx));
+    }
+}
+
+#[test]
 fn a_sum_that_mixes_distances_and_products_is_the_definition_under_an_offset() {
     let kernel = Kernel::Sum(vec![(1.0, Kernel::Linear), (1e6, Kernel::Gaussian { gamma: 0.5 })]);
     let instances = many_instances(10, 50).map(|x| x + 1000.0);
@@ -303,12 +320,39 @@ fn a_sum_that_mixes_distances_and_products_is_the_definition_under_an_offset() {
 }
 
 #[test]
-fn memory_of_any_shape_can_be_used_again() {
-    let (few, many) = (many_instances(3, 5), many_instances(3, 9));
-    let mut matrix = DMatrix::zeros(0, 0);
-    for instances in [&few, &many, &many, &few] {
-        gram_into(&Kernel::Linear, instances, &mut matrix).unwrap();
-        assert_eq!(matrix, gram(&Kernel::Linear, instances).unwrap());
+fn memory_of_any_size_can_be_used_again() {
+    let kernel = Kernel::Gaussian { gamma: 1.0 };
+    // 720 is the last that lives on the heap, 721 the first in pages of its own.
+    let mut matrix = Gram::new();
+    for n in [5, 9, 720, 721, 9, 721, 721, 730, 0] {
+        let instances = many_instances(3, n);
+        gram_into(&kernel, &instances, &mut matrix).unwrap();
+        assert_eq!(matrix, mil_kernels::gram(&kernel, &instances).unwrap(), "{n} instances");
+        assert_eq!(matrix.view(), cross_gram(&kernel, &instances, &instances).unwrap(), "{n} instances");
+    }
+}
+
+#[test]
+fn row_view_index_and_copy_are_one_matrix() {
+    for n in [7, 8, 730] {
+        let gram = mil_kernels::gram(&Kernel::Linear, &many_instances(3, n)).unwrap();
+        let (view, copy) = (gram.view(), gram.to_matrix());
+        assert_eq!((gram.n_instances(), view.shape()), (n, (n, n)));
+        assert_eq!(view, copy);
+        for i in 0..n {
+            assert_eq!(gram.row(i), copy.column(i).as_slice());
+            assert!((0..n).all(|j| gram[(i, j)] == copy[(i, j)]));
+        }
+    }
+}
+
+#[test]
+fn a_matrix_beyond_all_memory_is_refused() {
+    // Instances without features take no memory themselves; their matrix wants 128 TiB, then more than there are addresses for.
+    for n_instances in [1 << 22, 1 << 40] {
+        let instances = DMatrix::<f64>::zeros(0, n_instances);
+        let refused = mil_kernels::gram(&Kernel::Linear, &instances);
+        assert_eq!(refused.unwrap_err(), KernelError::TooLarge { n_instances });
     }
 }
 
