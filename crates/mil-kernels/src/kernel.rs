@@ -56,15 +56,15 @@ impl Kernel {
         match self {
             Kernel::Linear | Kernel::Intersection => Ok(()),
             Kernel::Polynomial { degree, scale, offset } => {
-                require("degree", f64::from(*degree), ParamRange::AtLeast(1.0))?;
-                require("scale", *scale, ParamRange::Above(0.0))?;
-                require("offset", *offset, ParamRange::AtLeast(0.0))
+                ParamRange::AtLeast(1.0).require("degree", f64::from(*degree))?;
+                ParamRange::Above(0.0).require("scale", *scale)?;
+                ParamRange::AtLeast(0.0).require("offset", *offset)
             }
-            Kernel::Gaussian { gamma } => require("gamma", *gamma, ParamRange::Above(0.0)),
+            Kernel::Gaussian { gamma } => ParamRange::Above(0.0).require("gamma", *gamma),
             Kernel::Sum(terms) => {
-                require("number of kernels in the sum", terms.len() as f64, ParamRange::AtLeast(1.0))?;
+                ParamRange::AtLeast(1.0).require("number of kernels in the sum", terms.len() as f64)?;
                 terms.iter().try_for_each(|(weight, kernel)| {
-                    require("weight", *weight, ParamRange::AtLeast(0.0))?;
+                    ParamRange::AtLeast(0.0).require("weight", *weight)?;
                     kernel.check()
                 })
             }
@@ -106,13 +106,6 @@ impl Kernel {
     }
 }
 
-pub(crate) fn require(name: &'static str, value: f64, range: ParamRange) -> Result<(), ParamError> {
-    if range.contains(value) {
-        return Ok(());
-    }
-    Err(ParamError::OutOfRange { name, value: value.to_string(), expected: range.to_string() })
-}
-
 fn cosine(value: f64, lengths: f64) -> f64 {
     if lengths == 0.0 { 0.0 } else { value / lengths }
 }
@@ -142,6 +135,10 @@ impl ParamField for Kernel {
 
     fn parse(word: &str) -> Option<Kernel> {
         parse_at_depth(word, 0)
+    }
+
+    fn check(&self) -> Result<(), ParamError> {
+        Kernel::check(self)
     }
 
     fn show(&self) -> String {

@@ -67,3 +67,8 @@ pub use matrix::Gram;
 pub use rows::GramRows;
 pub use set_kernel::{BagScale, SetKernel};
 pub use similarity::{BagSimilarity, partial_similarity};
+
+/// The README's examples, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

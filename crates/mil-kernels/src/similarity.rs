@@ -7,7 +7,6 @@ use rayon::prelude::*;
 
 use crate::KernelError;
 use crate::form::{Form, Pairs};
-use crate::kernel::require;
 use crate::tile::{HEIGHT, Side, Sink, Tile, WIDTH, centre_for, visit};
 
 /// Candidates that one task takes.
@@ -155,5 +154,5 @@ pub fn partial_similarity(
 }
 
 fn require_width(sigma2: f64) -> Result<(), ParamError> {
-    require("sigma2", sigma2, ParamRange::Above(0.0))
+    ParamRange::Above(0.0).require("sigma2", sigma2)
 }
