@@ -108,9 +108,16 @@ fn timed<T>(work: impl Fn() -> T) -> (f64, T) {
     (start.elapsed().as_secs_f64(), computed)
 }
 
-/// A Markdown table: medians, quartiles, and the ratio of the medians.
-pub(crate) fn table(outcomes: &[Outcome]) -> String {
-    let mut table = String::from("| what | ours, s | peer, s | ours / peer |\n|---|---:|---:|---:|\n");
+/// A page in Markdown: medians, quartiles, and the ratio of the medians.
+pub(crate) fn page(outcomes: &[Outcome]) -> String {
+    let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut table = format!(
+        "# Benchmarks\n\nWritten by `cargo xtask bench`, version {}, on {} {} with {n_cores} cores.\n\n",
+        env!("CARGO_PKG_VERSION"),
+        std::env::consts::OS,
+        std::env::consts::ARCH
+    );
+    table.push_str("| what | ours, s | peer, s | ours / peer |\n|---|---:|---:|---:|\n");
     for outcome in outcomes {
         let (peer, ratio) = match &outcome.peer {
             Some((name, seconds)) => (
@@ -146,4 +153,24 @@ pub(crate) fn write_json(path: &Path, outcomes: &[Outcome]) -> Result<(), String
 pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), String> {
     atomic_file::write(path, |out| out.write_all(text.as_bytes()))
         .map_err(|error| format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_shows_the_ratio_of_the_medians() {
+        let outcome = |peer| Outcome { name: "work".to_owned(), ours: vec![0.3, 0.1, 0.2], peer };
+        let page = page(&[outcome(Some(("Peer 1".to_owned(), vec![0.5, 0.4, 9.0]))), outcome(None)]);
+        assert!(page.contains("| work | 0.200 [0.200, 0.300] | Peer 1: 0.500 [0.500, 9.000] | 0.40 |"), "{page}");
+        assert!(page.contains("| work | 0.200 [0.200, 0.300] | none |  |"), "{page}");
+    }
+
+    #[test]
+    fn without_python_there_is_no_peer() {
+        let peer = Peer { python: None, folder: std::env::temp_dir() };
+        let outcome = alternate("sum".to_owned(), || 1.0, |total| *total, &peer, "", &[]).unwrap();
+        assert!(outcome.peer.is_none() && outcome.ours.len() == PER_TURN * N_TURNS);
+    }
 }

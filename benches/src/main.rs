@@ -43,8 +43,8 @@ fn run(names: &[String]) -> Result<(), String> {
             outcomes.extend(contest(&peer)?);
         }
     }
-    let table = contest::table(&outcomes);
-    println!("{table}");
+    let page = contest::page(&outcomes);
+    println!("{page}");
     contest::write_json(&folder.join("benchmarks.json"), &outcomes)?;
-    contest::write_text(&folder.join("benchmarks.md"), &table)
+    contest::write_text(&folder.join("benchmarks.md"), &page)
 }
