@@ -18,6 +18,22 @@ pub enum KernelError {
         /// Features on the right.
         right: usize,
     },
+    /// A feature is NaN or infinite.
+    #[error("instance {instance_idx}, feature {feature_idx} is {value}; expected a finite number")]
+    NotFinite {
+        /// Position of the instance.
+        instance_idx: usize,
+        /// Position of the feature.
+        feature_idx: usize,
+        /// The offending value.
+        value: f64,
+    },
+    /// The length of an instance in feature space is too small for `f64`, though the instance is not 0, so it cannot be normalised.
+    #[error("instance {instance_idx} is not 0 but its length in feature space is; rescale the features or the kernel")]
+    Underflow {
+        /// Position of the instance.
+        instance_idx: usize,
+    },
     /// The intersection kernel met a negative feature, for which it is not positive semi-definite.
     #[error(
         "instance {instance_idx}, feature {feature_idx} is {value}; the intersection kernel needs features of at least 0"

@@ -23,7 +23,7 @@ const TAIL: [f64; 10] = [
     0.5000000000000001,
 ];
 
-/// $e^x$ for $x \le 0$, within 1 ulp; 0 where $e^x$ would be subnormal.
+/// $e^x$ for $x \le 0$, within 2 ulps; 0 where $e^x$ would be subnormal.
 ///
 /// With $x = n \ln 2 + r$ and $|r| \le \ln 2 / 2$, $e^x = 2^n e^r$ (Cody & Waite 1980).
 #[inline(always)]

@@ -5,15 +5,16 @@
 //! $$ k(x, z) = \sum_t \frac{w_t\, f_t(p, m, \delta)}{r_t(x)\, r_t(z)} $$
 //!
 //! since a cosine normalisation divides each term of the sum inside it by the same two lengths $r$. However many terms there are,
-//! the products $p$ are computed once.
+//! $p$, $m$ and $\delta$ are computed once each.
 
-use mil_core::ParamError;
+use mil_core::{ParamError, ParamRange};
+use nalgebra::DMatrix;
 use pulp::Simd;
 
-use crate::Kernel;
 use crate::exp::{exp_non_positive, mul_add};
 use crate::kernel::power;
-use crate::tile::{HEIGHT, Side, Tile, WIDTH, right_place};
+use crate::tile::{HEIGHT, Side, Tile, WIDTH, require_non_negative, right_place};
+use crate::{Kernel, KernelError};
 
 /// A pair is near when $\lVert x-z\rVert^2$ is less than this part of $\lVert x\rVert^2 + \lVert z\rVert^2$: subtraction then
 /// cancels more than three of sixteen digits.
@@ -59,7 +60,7 @@ impl Form {
     pub(crate) fn of(kernel: &Kernel) -> Result<Form, ParamError> {
         kernel.check()?;
         let mut form = Form { terms: Vec::new(), scopes: Vec::new() };
-        form.flatten(kernel, 1.0, None);
+        form.flatten(kernel, 1.0, None)?;
         Ok(form)
     }
 
@@ -69,14 +70,17 @@ impl Form {
         Form { terms: vec![Term { weight: 1.0, function, scope: None }], scopes: Vec::new() }
     }
 
-    fn flatten(&mut self, kernel: &Kernel, weight: f64, scope: Option<usize>) {
+    fn flatten(&mut self, kernel: &Kernel, weight: f64, scope: Option<usize>) -> Result<(), ParamError> {
         let function = match *kernel {
             Kernel::Linear => Function::Product,
             Kernel::Polynomial { degree, scale, offset } => Function::Polynomial { degree, scale, offset },
             Kernel::Gaussian { gamma } => Function::Gaussian { gamma },
             Kernel::Intersection => Function::Intersection,
             Kernel::Sum(ref terms) => {
-                return terms.iter().for_each(|(inner, kernel)| self.flatten(kernel, weight * inner, scope));
+                return terms.iter().filter(|(inner, _)| *inner > 0.0).try_for_each(|(inner, kernel)| {
+                    ParamRange::Above(0.0).require("product of nested weights", weight * inner)?;
+                    self.flatten(kernel, weight * inner, scope)
+                });
             }
             Kernel::Normalised(ref kernel) => {
                 let mut lengths = scope.map_or(Vec::new(), |scope| self.scopes[scope].clone());
@@ -85,9 +89,8 @@ impl Form {
                 return self.flatten(kernel, weight, Some(self.scopes.len() - 1));
             }
         };
-        if weight > 0.0 {
-            self.terms.push(Term { weight, function, scope });
-        }
+        self.terms.push(Term { weight, function, scope });
+        Ok(())
     }
 
     /// Whether squared distances are needed, and therefore centred instances.
@@ -95,14 +98,20 @@ impl Form {
         self.largest_gamma() > 0.0
     }
 
-    /// Whether inner products are needed.
+    /// Whether inner products are needed for their own sake. Those of centred instances, behind the distances, do not serve: what the
+    /// centring adds to a short vector is lost when it is taken away again.
     pub(crate) fn uses_products(&self) -> bool {
-        self.terms.iter().any(|term| term.function != Function::Intersection)
+        self.terms.iter().any(|term| matches!(term.function, Function::Product | Function::Polynomial { .. }))
     }
 
     /// Whether minima are needed.
     pub(crate) fn uses_minima(&self) -> bool {
         self.terms.iter().any(|term| term.function == Function::Intersection)
+    }
+
+    /// Refuses instances that the form cannot take.
+    pub(crate) fn require_suitable(&self, instances: &DMatrix<f64>) -> Result<(), KernelError> {
+        if self.uses_minima() { require_non_negative(instances.as_view()) } else { Ok(()) }
     }
 
     /// Number of scopes: of different lengths that an instance has.
@@ -154,23 +163,30 @@ impl<'a> Pairs<'a> {
         Pairs { form, left, right, uses_distances: form.uses_distances(), lone: form.lone(), refine }
     }
 
-    /// Turns the products of a tile (and, where the form needs them, the minima) into the values of the form.
+    /// Turns what a pass over the features has left into the values of the form, in `tile`: the products of centred instances where the
+    /// form uses distances, else the products. The other two count where the form uses them beside distances.
     #[inline(always)]
-    pub(crate) fn apply<S: Simd>(&self, left_panel: usize, right_panel: usize, products: &mut Tile, minima: &Tile) {
+    pub(crate) fn apply<S: Simd>(
+        &self,
+        left_panel: usize,
+        right_panel: usize,
+        tile: &mut Tile,
+        products: &Tile,
+        minima: &Tile,
+    ) {
         let left_norms = self.left.norms[left_panel].as_flattened();
-        let left_shifts = self.left.shifts[left_panel].as_flattened();
         let (panel, third) = right_place(right_panel);
-        let (right_norms, right_shifts) = (&self.right.norms[panel][third], &self.right.shifts[panel][third]);
+        let right_norms = &self.right.norms[panel][third];
         // A lone term goes from product to value in registers.
         match self.lone {
             Some((Function::Product, weight)) => {
-                for value in products.as_flattened_mut() {
+                for value in tile.as_flattened_mut() {
                     *value *= weight;
                 }
                 return;
             }
             Some((Function::Polynomial { degree, scale, offset }, weight)) => {
-                for value in products.as_flattened_mut() {
+                for value in tile.as_flattened_mut() {
                     *value = weight * power(mul_add::<S>(scale, *value, offset), degree);
                 }
                 return;
@@ -178,8 +194,8 @@ impl<'a> Pairs<'a> {
             Some((Function::Gaussian { gamma }, weight)) if !self.refine => {
                 for c in 0..WIDTH {
                     for r in 0..HEIGHT {
-                        let distance = squared_distance(left_norms[r], right_norms[c], products[c][r]);
-                        products[c][r] = weight * exp_non_positive::<S>(-gamma * distance);
+                        let distance = squared_distance(left_norms[r], right_norms[c], tile[c][r]);
+                        tile[c][r] = weight * exp_non_positive::<S>(-gamma * distance);
                     }
                 }
                 return;
@@ -188,12 +204,9 @@ impl<'a> Pairs<'a> {
         }
         for c in 0..WIDTH {
             let mut distance = [0.0; HEIGHT];
-            let mut product = products[c];
             if self.uses_distances {
                 for r in 0..HEIGHT {
-                    distance[r] = squared_distance(left_norms[r], right_norms[c], product[r]);
-                    // <x,z> of the instances as they were before centring
-                    product[r] += left_shifts[r] + right_shifts[c];
+                    distance[r] = squared_distance(left_norms[r], right_norms[c], tile[c][r]);
                 }
                 if self.refine {
                     for r in 0..HEIGHT {
@@ -203,7 +216,8 @@ impl<'a> Pairs<'a> {
                     }
                 }
             }
-            products[c] = self.value::<S>(left_panel, right_panel, c, &product, &minima[c], &distance);
+            let product = if self.uses_distances { products[c] } else { tile[c] };
+            tile[c] = self.value::<S>(left_panel, right_panel, c, &product, &minima[c], &distance);
         }
     }
 

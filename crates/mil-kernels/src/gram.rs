@@ -11,7 +11,9 @@ use pulp::Simd;
 use rayon::prelude::*;
 
 use crate::form::{Form, Pairs};
-use crate::tile::{HEIGHT, Side, Sink, Tile, WIDTH, centre_for, require_non_negative, transpose, visit};
+use crate::tile::{
+    HEIGHT, Side, Sink, Tile, WIDTH, centre_for, require_finite, require_non_negative, transpose, visit,
+};
 use crate::{Gram, Kernel, KernelError};
 
 /// Instances on a side of a block: eight panels of one side, twenty-four of the other. The packed sides of a block of 166 features
@@ -85,6 +87,7 @@ pub fn cross_gram<'a, 'b>(
 /// As for [`gram`].
 pub fn diagonal<'a>(kernel: &Kernel, instances: impl Into<DMatrixView<'a, f64>>) -> Result<Vec<f64>, KernelError> {
     let (form, instances) = (Form::of(kernel)?, instances.into());
+    require_finite(instances)?;
     if form.uses_minima() {
         require_non_negative(instances)?;
     }

@@ -53,6 +53,11 @@ impl Kernel {
     /// # Errors
     /// [`ParamError::OutOfRange`] for the first of them.
     pub fn check(&self) -> Result<(), ParamError> {
+        self.check_at_depth(0)
+    }
+
+    fn check_at_depth(&self, depth: usize) -> Result<(), ParamError> {
+        ParamRange::Within(0.0, MAX_DEPTH as f64 - 1.0).require("depth of kernels within kernels", depth as f64)?;
         match self {
             Kernel::Linear | Kernel::Intersection => Ok(()),
             Kernel::Polynomial { degree, scale, offset } => {
@@ -65,14 +70,15 @@ impl Kernel {
                 ParamRange::AtLeast(1.0).require("number of kernels in the sum", terms.len() as f64)?;
                 terms.iter().try_for_each(|(weight, kernel)| {
                     ParamRange::AtLeast(0.0).require("weight", *weight)?;
-                    kernel.check()
+                    kernel.check_at_depth(depth + 1)
                 })
             }
-            Kernel::Normalised(kernel) => kernel.check(),
+            Kernel::Normalised(kernel) => kernel.check_at_depth(depth + 1),
         }
     }
 
-    /// $k(x, z)$ of one pair, straight from the definition. Matrices of values come faster from [`gram`](crate::gram).
+    /// $k(x, z)$ of one pair, straight from the definition; not finite where the numbers leave the range of `f64`. Matrices of values come
+    /// faster from [`gram`](crate::gram), and checked.
     ///
     /// # Panics
     /// If the instances differ in dimension.
@@ -85,7 +91,7 @@ impl Kernel {
             Kernel::Polynomial { degree, scale, offset } => power(scale * sum_over(|x, z| x * z) + offset, *degree),
             Kernel::Gaussian { gamma } => (-gamma * sum_over(|x, z| (x - z) * (x - z))).exp(),
             Kernel::Intersection => sum_over(f64::min),
-            Kernel::Sum(terms) => terms.iter().map(|(weight, kernel)| weight * kernel.value(x, z)).sum(),
+            Kernel::Sum(terms) => terms_of(terms).map(|(weight, kernel)| weight * kernel.value(x, z)).sum(),
             Kernel::Normalised(kernel) => {
                 cosine(kernel.value(x, z), kernel.value(x, x).sqrt() * kernel.value(z, z).sqrt())
             }
@@ -100,10 +106,15 @@ impl Kernel {
             Kernel::Polynomial { degree, scale, offset } => power(scale * squared_norm + offset, *degree),
             Kernel::Gaussian { .. } => 1.0,
             Kernel::Intersection => feature_sum,
-            Kernel::Sum(terms) => terms.iter().map(|(weight, kernel)| weight * again(kernel)).sum(),
+            Kernel::Sum(terms) => terms_of(terms).map(|(weight, kernel)| weight * again(kernel)).sum(),
             Kernel::Normalised(kernel) => cosine(again(kernel), again(kernel)),
         }
     }
+}
+
+/// The terms that count: a weight of 0 silences even what would overflow.
+fn terms_of(terms: &[(f64, Kernel)]) -> impl Iterator<Item = &(f64, Kernel)> {
+    terms.iter().filter(|(weight, _)| *weight > 0.0)
 }
 
 fn cosine(value: f64, lengths: f64) -> f64 {

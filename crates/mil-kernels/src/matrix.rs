@@ -105,7 +105,7 @@ impl PartialEq for Gram {
 
 impl fmt::Debug for Gram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Gram").field(&self.view()).finish()
+        f.debug_list().entries((0..self.n).map(|idx| self.row(idx))).finish()
     }
 }
 

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::form::{Form, Pairs};
-use crate::gram::{BLOCK, cross_gram, gram, panels_of};
+use crate::gram::{BLOCK, cross_gram, diagonal, gram, panels_of};
 use crate::tile::{HEIGHT, Side, Sink, Tile, WIDTH, centre_for, visit};
 use crate::{Kernel, KernelError};
 
@@ -49,7 +49,8 @@ pub enum SetKernel {
 pub enum BagScale {
     /// The number of pairs, $|B||B'|$.
     Mean,
-    /// The lengths in feature space, $\sqrt{K(B,B)\,K(B',B')}$ of the plain sums. Choice: 0 where one of them is 0.
+    /// The lengths in feature space, $\sqrt{K(B,B)\,K(B',B')}$ of the plain sums. Choice: 0 where one of them is 0, or so small beside
+    /// $\bigl(\sum_{x\in B}\sqrt{k(x,x)}\bigr)^2$ that it is rounding alone: such a bag has no direction.
     FeatureSpace,
 }
 
@@ -62,7 +63,10 @@ impl SetKernel {
     /// If the kernel is out of range, does not suit the instances, or a value overflows.
     pub fn gram<Y: BagLabel>(&self, bags: &BagSet<Y>) -> Result<DMatrix<f64>, KernelError> {
         match self {
-            SetKernel::MinMax { kernel } => Ok(gram(kernel, &min_max(bags))?.to_matrix()),
+            SetKernel::MinMax { kernel } => {
+                Form::of(kernel)?.require_suitable(bags.instances())?;
+                Ok(gram(kernel, &min_max(bags)).map_err(of_bags)?.to_matrix())
+            }
             SetKernel::Instances { kernel, scale } => {
                 let form = Form::of(kernel)?;
                 let offsets = offsets_of(bags);
@@ -70,7 +74,10 @@ impl SetKernel {
                 sums.fill_upper_triangle_with_lower_triangle();
                 let lengths = match scale {
                     BagScale::Mean => sizes(&offsets),
-                    BagScale::FeatureSpace => sums.diagonal().iter().map(|sum| sum.max(0.0).sqrt()).collect(),
+                    BagScale::FeatureSpace => {
+                        let length = |bag_idx: usize| length_of(kernel, bags, bag_idx, sums[(bag_idx, bag_idx)]);
+                        (0..bags.n_bags()).map(length).collect::<Result<_, _>>()?
+                    }
                 };
                 divide(&mut sums, &lengths, &lengths);
                 Ok(sums)
@@ -88,7 +95,12 @@ impl SetKernel {
         right: &BagSet<Z>,
     ) -> Result<DMatrix<f64>, KernelError> {
         match self {
-            SetKernel::MinMax { kernel } => cross_gram(kernel, &min_max(left), &min_max(right)),
+            SetKernel::MinMax { kernel } => {
+                let form = Form::of(kernel)?;
+                form.require_suitable(left.instances())?;
+                form.require_suitable(right.instances())?;
+                cross_gram(kernel, &min_max(left), &min_max(right)).map_err(of_bags)
+            }
             SetKernel::Instances { kernel, scale } => {
                 let form = Form::of(kernel)?;
                 let (left_offsets, right_offsets) = (offsets_of(left), offsets_of(right));
@@ -96,7 +108,7 @@ impl SetKernel {
                     pair_sums(&form, (left.instances(), &left_offsets), (right.instances(), &right_offsets), false)?;
                 let (left, right) = match scale {
                     BagScale::Mean => (sizes(&left_offsets), sizes(&right_offsets)),
-                    BagScale::FeatureSpace => (lengths(&form, left)?, lengths(&form, right)?),
+                    BagScale::FeatureSpace => (lengths(kernel, left)?, lengths(kernel, right)?),
                 };
                 divide(&mut sums, &left, &right);
                 Ok(sums)
@@ -126,14 +138,47 @@ fn sizes(offsets: &[usize]) -> Vec<f64> {
 }
 
 /// $\sqrt{K(B,B)}$ of every bag by itself.
-fn lengths<Y: BagLabel>(form: &Form, bags: &BagSet<Y>) -> Result<Vec<f64>, KernelError> {
+fn lengths<Y: BagLabel>(kernel: &Kernel, bags: &BagSet<Y>) -> Result<Vec<f64>, KernelError> {
+    let form = Form::of(kernel)?;
     let length = |bag_idx: usize| {
         let bag = bags.bag(bag_idx);
         let offsets = [0, bag.n_instances()];
-        let sum = pair_sums(form, (bag.matrix(), &offsets), (bag.matrix(), &offsets), true)?[(0, 0)];
-        Ok(sum.max(0.0).sqrt())
+        let sums = pair_sums(&form, (bag.matrix(), &offsets), (bag.matrix(), &offsets), true);
+        let sum = sums.map_err(|error| of_bag(error, bag_idx))?[(0, 0)];
+        length_of(kernel, bags, bag_idx, sum)
     };
     (0..bags.n_bags()).map(length).collect()
+}
+
+/// The length behind a sum over all pairs within a bag, 0 where the sum is rounding alone.
+fn length_of<Y: BagLabel>(kernel: &Kernel, bags: &BagSet<Y>, bag_idx: usize, sum: f64) -> Result<f64, KernelError> {
+    let bag = bags.bag(bag_idx);
+    let values = diagonal(kernel, bag.matrix()).map_err(|error| of_bag(error, bag_idx))?;
+    let reach: f64 = values.iter().map(|value| value.max(0.0).sqrt()).sum();
+    // Each of the sums over features and over instances rounds about once a term.
+    let rounding = f64::EPSILON * (bag.n_instances() + bag.n_features()) as f64 * reach * reach;
+    Ok(if sum > rounding { sum.sqrt() } else { 0.0 })
+}
+
+/// An error about statistics of bags, one per bag, as one about the bags.
+fn of_bags(error: KernelError) -> KernelError {
+    match error {
+        KernelError::Overflow { left_idx, right_idx, value, .. } => {
+            KernelError::BagOverflow { left_bag: left_idx, right_bag: right_idx, value }
+        }
+        KernelError::Dimension { left, right } => KernelError::Dimension { left: left / 2, right: right / 2 },
+        other => other,
+    }
+}
+
+/// An error about a bag by itself, as one that names it.
+fn of_bag(error: KernelError, bag_idx: usize) -> KernelError {
+    match error {
+        KernelError::Overflow { value, .. } | KernelError::BagOverflow { value, .. } => {
+            KernelError::BagOverflow { left_bag: bag_idx, right_bag: bag_idx, value }
+        }
+        other => other,
+    }
 }
 
 fn divide(sums: &mut DMatrix<f64>, left: &[f64], right: &[f64]) {

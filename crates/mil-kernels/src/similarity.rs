@@ -131,7 +131,7 @@ impl Sink for Nearest<'_> {
 /// does not matter.
 ///
 /// # Errors
-/// If `sigma2` is not a finite number above 0, or the instances differ in dimension.
+/// If `sigma2` is not a finite number above 0, the instances differ in dimension, or a difference is NaN.
 pub fn partial_similarity(
     x: &[f64],
     z: &[f64],
@@ -144,13 +144,18 @@ pub fn partial_similarity(
         return Err(KernelError::Dimension { left: x.len(), right: z.len() });
     }
     scratch.clear();
-    scratch.extend(x.iter().zip(z).map(|(x, z)| (x - z).abs()));
+    // In units of sigma, lest a square leave the range before it is divided.
+    let sigma = sigma2.sqrt();
+    scratch.extend(x.iter().zip(z).map(|(x, z)| (x / sigma - z / sigma).abs()));
+    if let Some(feature_idx) = scratch.iter().position(|difference| difference.is_nan()) {
+        return Err(KernelError::NotFinite { instance_idx: 0, feature_idx, value: x[feature_idx] - z[feature_idx] });
+    }
     if n_nearest < scratch.len() {
         scratch.select_nth_unstable_by(n_nearest, f64::total_cmp);
         scratch.truncate(n_nearest);
     }
     let squared_distance: f64 = scratch.iter().map(|difference| difference * difference).sum();
-    Ok((-squared_distance / sigma2).exp())
+    Ok((-squared_distance).exp())
 }
 
 fn require_width(sigma2: f64) -> Result<(), ParamError> {

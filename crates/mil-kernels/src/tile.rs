@@ -27,15 +27,14 @@ pub(crate) type Tile = [[f64; HEIGHT]; WIDTH];
 #[derive(Debug)]
 pub(crate) struct Side<'a> {
     pub(crate) instances: DMatrixView<'a, f64>,
-    /// Panel after panel, each feature after feature; the last panel is filled up with zeros.
+    /// Panel after panel, each feature after feature, the centre subtracted, where the form uses distances; the last panel is filled up
+    /// with zeros.
     centred: Vec<Lanes>,
-    /// The same without centring, where the form takes minima.
+    /// The same without centring, where the form uses products or minima.
     raw: Vec<Lanes>,
     /// Squared norms of the centred instances, summed in the order of the inner loop: $\lVert x - x\rVert^2$ is exactly 0.
     pub(crate) norms: Vec<Lanes>,
     pub(crate) max_norm: f64,
-    /// What turns products of centred instances into products of instances, half from each side.
-    pub(crate) shifts: Vec<Lanes>,
     /// For each scope of the form, the lengths of the instances.
     pub(crate) lengths: Vec<Vec<Lanes>>,
 }
@@ -49,22 +48,21 @@ impl<'a> Side<'a> {
         if instances.nrows() != centre.len() {
             return Err(KernelError::Dimension { left: centre.len(), right: instances.nrows() });
         }
-        let n_panels = instances.ncols().div_ceil(HEIGHT);
-        let mut side = Side {
-            instances,
-            centred: if form.uses_products() { pack(instances, centre) } else { Vec::new() },
-            raw: Vec::new(),
-            norms: vec![Lanes::default(); n_panels],
-            max_norm: 0.0,
-            shifts: vec![Lanes::default(); n_panels],
-            lengths: Vec::new(),
-        };
+        require_finite(instances)?;
         if form.uses_minima() {
             require_non_negative(instances)?;
-            side.raw = pack(instances, &vec![0.0; instances.nrows()]);
         }
+        let packed = |wanted, centre: &[f64]| if wanted { pack(instances, centre) } else { Vec::new() };
+        let mut side = Side {
+            instances,
+            centred: packed(form.uses_distances(), centre),
+            raw: packed(form.uses_products() || form.uses_minima(), &vec![0.0; instances.nrows()]),
+            norms: vec![Lanes::default(); instances.ncols().div_ceil(HEIGHT)],
+            max_norm: 0.0,
+            lengths: Vec::new(),
+        };
         if form.uses_distances() {
-            side.measure_norms(centre)?;
+            side.measure_norms()?;
         }
         side.measure_lengths(form)?;
         Ok(side)
@@ -75,24 +73,19 @@ impl<'a> Side<'a> {
         self.norms.len()
     }
 
-    /// With $x = x_c + c$, $\langle x, z\rangle = \langle x_c, z_c\rangle + s(x) + s(z)$ where $s(x) = \langle c, x\rangle - \tfrac12\lVert c\rVert^2$.
-    fn measure_norms(&mut self, centre: &[f64]) -> Result<(), KernelError> {
-        let half_norm = 0.5 * centre.iter().map(|c| c * c).sum::<f64>();
+    fn measure_norms(&mut self) -> Result<(), KernelError> {
         let depth = self.instances.nrows();
         for panel in 0..self.n_panels() {
             self.norms[panel] = Arch::new().dispatch(SquaredNorms(&self.centred[panel * depth..][..depth]));
         }
-        for idx in 0..self.instances.ncols() {
-            let norm = self.norms.as_flattened().as_flattened()[idx];
+        for &norm in &self.norms.as_flattened().as_flattened()[..self.instances.ncols()] {
             // The sum of two norms and twice a product must stay finite as well.
             if !(4.0 * norm).is_finite() {
                 // Centring may spread one huge value over all norms; the instance to look at is the one that has it.
                 let culprit = self.instances.iamax_full().1;
-                return Err(overflow("squared norm", culprit, 4.0 * norm));
+                return Err(overflow("squared distance", culprit, 4.0 * norm));
             }
             self.max_norm = self.max_norm.max(norm);
-            let along: f64 = self.instances.column(idx).iter().zip(centre).map(|(x, c)| x * c).sum();
-            self.shifts.as_flattened_mut().as_flattened_mut()[idx] = along - half_norm;
         }
         Ok(())
     }
@@ -105,6 +98,9 @@ impl<'a> Side<'a> {
                 let length = form.length(scope, instance.norm_squared(), instance.sum());
                 if !length.is_finite() {
                     return Err(overflow("kernel value", idx, length));
+                }
+                if length == 0.0 && instance.iter().any(|value| *value != 0.0) {
+                    return Err(KernelError::Underflow { instance_idx: idx });
                 }
                 // An infinite divisor makes every value of an instance without length 0.
                 lengths[idx] = if length == 0.0 { f64::INFINITY } else { length };
@@ -148,9 +144,18 @@ fn pack(instances: DMatrixView<'_, f64>, centre: &[f64]) -> Vec<Lanes> {
     panels
 }
 
+pub(crate) fn require_finite(instances: DMatrixView<'_, f64>) -> Result<(), KernelError> {
+    for (instance_idx, instance) in instances.column_iter().enumerate() {
+        if let Some(feature_idx) = instance.iter().position(|value| !value.is_finite()) {
+            return Err(KernelError::NotFinite { instance_idx, feature_idx, value: instance[feature_idx] });
+        }
+    }
+    Ok(())
+}
+
 pub(crate) fn require_non_negative(instances: DMatrixView<'_, f64>) -> Result<(), KernelError> {
     for (instance_idx, instance) in instances.column_iter().enumerate() {
-        if let Some(feature_idx) = instance.iter().position(|value| value.is_nan() || *value < 0.0) {
+        if let Some(feature_idx) = instance.iter().position(|value| *value < 0.0) {
             return Err(KernelError::Negative { instance_idx, feature_idx, value: instance[feature_idx] });
         }
     }
@@ -212,8 +217,9 @@ impl<K: Sink> WithSimd for Visit<'_, K> {
         let Visit { pairs, left_panels, right_panels, sink } = self;
         let (form, left, right) = (pairs.form, pairs.left, pairs.right);
         let depth = left.instances.nrows();
-        let (products, minima) = (form.uses_products(), form.uses_minima());
+        let (distances, products, minima) = (form.uses_distances(), form.uses_products(), form.uses_minima());
         let mut tile = [[0.0; HEIGHT]; WIDTH];
+        let mut product = [[0.0; HEIGHT]; WIDTH];
         let mut minimum = [[0.0; HEIGHT]; WIDTH];
         for (i, left_panel) in left_panels.enumerate() {
             for (j, right_panel) in right_panels.clone().enumerate() {
@@ -222,13 +228,17 @@ impl<K: Sink> WithSimd for Visit<'_, K> {
                 }
                 let (x, (z, third)) = (left_panel * depth, right_place(right_panel));
                 let (x, z) = (x..x + depth, z * depth..(z + 1) * depth);
-                if products {
+                if distances {
                     accumulate(simd, Product, &left.centred[x.clone()], &right.centred[z.clone()], third, &mut tile);
+                }
+                if products {
+                    let tile = if distances { &mut product } else { &mut tile };
+                    accumulate(simd, Product, &left.raw[x.clone()], &right.raw[z.clone()], third, tile);
                 }
                 if minima {
                     accumulate(simd, Minimum, &left.raw[x], &right.raw[z], third, &mut minimum);
                 }
-                pairs.apply::<S>(left_panel, right_panel, &mut tile, &minimum);
+                pairs.apply::<S>(left_panel, right_panel, &mut tile, &product, &minimum);
                 sink.take(simd, i, j, &tile);
             }
         }

@@ -73,7 +73,36 @@ fn on_threads<T: Send>(n_threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap().install(work)
 }
 
+/// Features of both signs between 1e-8 and 1e8.
+fn widely_spread(d: usize, n: usize) -> impl Strategy<Value = DMatrix<f64>> {
+    let feature =
+        (-8.0..8.0_f64, any::<bool>()).prop_map(|(e, sign)| if sign { 10_f64.powf(e) } else { -10_f64.powf(e) });
+    prop::collection::vec(feature, d * n).prop_map(move |values| DMatrix::from_vec(d, n, values))
+}
+
 proptest! {
+    #[test]
+    fn no_instance_drowns_another(
+        instances in (1..4_usize, 2..30_usize).prop_flat_map(|(d, n)| widely_spread(d, n)),
+        gamma in 1e-6..1e6_f64,
+    ) {
+        let cosine = |kernel| Kernel::Normalised(Box::new(kernel));
+        let cubic = Kernel::Polynomial { degree: 3, scale: 1.0, offset: 0.0 };
+        for product in [Kernel::Linear, cosine(Kernel::Linear), cubic.clone(), cosine(cubic)] {
+            let kernel = Kernel::Sum(vec![(1.0, product), (1.0, Kernel::Gaussian { gamma })]);
+            let gram = gram(&kernel, &instances).unwrap();
+            let expected = definition(&kernel, &instances, &instances);
+            for ((i, j), found) in (0..gram.nrows()).flat_map(|i| (0..=i).map(move |j| (i, j))).map(|at| (at, gram[at])) {
+                // What rounding may do to k(x,z) grows with the lengths of x and z, and of no other instance.
+                let reach = (expected[(i, i)] * expected[(j, j)]).sqrt();
+                prop_assert!((found - expected[(i, j)]).abs() <= 1e-9 * reach, "{:?}: {} for {}", (i, j), found, expected[(i, j)]);
+            }
+            for (value, i) in diagonal(&kernel, &instances).unwrap().into_iter().zip(0..) {
+                prop_assert!((value - gram[(i, i)]).abs() <= 1e-9 * value);
+            }
+        }
+    }
+
     #[test]
     fn a_gram_matrix_is_the_definition_symmetric_and_semi_definite(kernel in kernel(), instances in instances(40)) {
         let gram = gram(&kernel, &instances).unwrap();
@@ -393,7 +422,7 @@ fn errors_say_where() {
     );
     assert_eq!(
         message(&Kernel::Gaussian { gamma: 1.0 }, &[1.0, 1e300]),
-        "the squared norm of instances 1 and 1 is inf, not a finite number; rescale the features"
+        "the squared distance of instances 1 and 1 is inf, not a finite number; rescale the features"
     );
     assert_eq!(message(&Kernel::Gaussian { gamma: 0.0 }, &[1.0]), "gamma is 0, expected a finite number above 0");
     assert_eq!(
@@ -428,4 +457,90 @@ fn words_with_spaces_read_and_broken_ones_do_not() {
         assert_eq!(Kernel::parse(word), None, "{word}");
     }
     assert_eq!(Kernel::parse(&"normalised(".repeat(100_000)), None);
+}
+
+#[test]
+fn bags_whose_instances_cancel_have_no_direction() {
+    let mut builder = BagSet::<()>::builder();
+    for bag_idx in 0..40 {
+        let x = f64::from(bag_idx) * 0.1 + 0.3;
+        builder.bag(bag_idx.to_string(), (), [[x, 1.0], [0.7, -x], [-x - 0.7, x - 1.0]]).unwrap();
+    }
+    let bags = builder.build().unwrap();
+    let kernel = SetKernel::Instances { kernel: Kernel::Linear, scale: BagScale::FeatureSpace };
+    assert_eq!(kernel.gram(&bags).unwrap().amax(), 0.0);
+    assert_eq!(kernel.cross_gram(&bags, &bags).unwrap().amax(), 0.0);
+}
+
+#[test]
+fn the_bag_that_overflows_is_named() {
+    let bags = |values: &[f64]| {
+        let mut builder = BagSet::<()>::builder();
+        for (bag_idx, value) in values.iter().enumerate() {
+            builder.bag(bag_idx.to_string(), (), [[*value], [*value]]).unwrap();
+        }
+        builder.build().unwrap()
+    };
+    let square = Kernel::Polynomial { degree: 2, scale: 1.0, offset: 0.0 };
+    let kernel = SetKernel::Instances { kernel: square.clone(), scale: BagScale::FeatureSpace };
+    for (left, right) in [(bags(&[1.0]), bags(&[1.0, 2.0, 1e100])), (bags(&[1.0, 2.0, 1e100]), bags(&[1.0]))] {
+        let error = kernel.cross_gram(&left, &right).unwrap_err();
+        assert!(matches!(error, KernelError::BagOverflow { left_bag: 2, right_bag: 2, .. }), "{error}");
+    }
+    let error = SetKernel::MinMax { kernel: square }.gram(&bags(&[1.0, 1e200])).unwrap_err();
+    assert!(matches!(error, KernelError::BagOverflow { left_bag: 1, .. }), "{error}");
+    let error = SetKernel::MinMax { kernel: Kernel::Intersection }.gram(&bags(&[1.0, -6.0])).unwrap_err();
+    assert_eq!(error, KernelError::Negative { instance_idx: 2, feature_idx: 0, value: -6.0 });
+}
+
+#[test]
+fn a_partial_similarity_is_right_up_to_the_largest_numbers_and_never_nan() {
+    let mut scratch = Vec::new();
+    let value = partial_similarity(&[1.5e154], &[0.0], 1, 1.5e308, &mut scratch).unwrap();
+    assert!((value - (-1.5_f64).exp()).abs() < 1e-12, "{value}");
+    for x in [[f64::NAN, 1.0], [f64::INFINITY, 1.0]] {
+        let outcome = partial_similarity(&x, &[f64::INFINITY, 1.0], 1, 1.0, &mut scratch);
+        assert!(matches!(outcome, Err(KernelError::NotFinite { feature_idx: 0, .. })), "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_weight_of_zero_silences_and_a_product_of_weights_beyond_the_numbers_is_refused() {
+    let huge = DMatrix::from_row_slice(1, 2, &[1e200, 2e200]);
+    let silenced = Kernel::parse("sum(0*linear,1*intersection)").unwrap();
+    assert_eq!(gram(&silenced, &huge).unwrap()[(0, 1)], 1e200);
+    assert_eq!(diagonal(&silenced, &huge).unwrap(), [1e200, 2e200]);
+    assert_eq!(silenced.value(&[1e200], &[2e200]), 1e200);
+    let instances = DMatrix::from_row_slice(1, 2, &[1.0, 2.0]);
+    for word in ["sum(1e-200*sum(1e-200*linear))", "sum(1e200*sum(1e200*linear))"] {
+        let error = gram(&Kernel::parse(word).unwrap(), &instances).unwrap_err();
+        assert!(error.to_string().starts_with("product of nested weights is"), "{error}");
+    }
+}
+
+#[test]
+fn what_cannot_be_normalised_or_is_not_a_number_is_named() {
+    let tiny = Kernel::parse("normalised(polynomial(50,1e-8,0))").unwrap();
+    let instances = DMatrix::from_row_slice(1, 3, &[0.0, 1.0, 2.0]);
+    assert_eq!(gram(&tiny, &instances).unwrap_err(), KernelError::Underflow { instance_idx: 1 });
+    let mut broken = instances.clone();
+    broken[(0, 2)] = f64::NAN;
+    for kernel in [Kernel::Linear, Kernel::Gaussian { gamma: 1.0 }] {
+        assert!(matches!(gram(&kernel, &broken), Err(KernelError::NotFinite { instance_idx: 2, feature_idx: 0, .. })));
+        assert!(matches!(diagonal(&kernel, &broken), Err(KernelError::NotFinite { instance_idx: 2, .. })));
+    }
+}
+
+#[test]
+fn kernels_nest_as_deep_as_their_words_can_tell() {
+    let nested = |depth: usize| (0..depth).fold(Kernel::Linear, |kernel, _| Kernel::Normalised(Box::new(kernel)));
+    assert!(nested(15).check().is_ok() && Kernel::parse(&nested(15).show()) == Some(nested(15)));
+    assert!(nested(16).check().is_err() && Kernel::parse(&nested(16).show()).is_none());
+}
+
+#[test]
+fn a_gram_matrix_shows_its_values() {
+    let instances = DMatrix::from_row_slice(1, 2, &[1.0, 2.0]);
+    let gram = mil_kernels::gram(&Kernel::Linear, &instances).unwrap();
+    assert_eq!(format!("{gram:?}"), "[[1.0, 2.0], [2.0, 4.0]]");
 }
