@@ -16,7 +16,7 @@ const USAGE: &str = "\
 cargo xtask COMMAND
 
   test                    everything a contributor must pass, in one
-  ci [STEP...]            the gate: fmt, clippy, test, docs, tidy, deny; or just the steps named
+  ci [STEP...]            the gate: fmt, tidy, deny, clippy, test, docs; or just the steps named
   tidy                    the checks on the source tree that no compiler makes
   data [list|verify|fetch NAME] [--data DIR]
                           which data sets are known, present and sound; obtain what can be obtained
