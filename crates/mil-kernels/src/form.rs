@@ -1,4 +1,4 @@
-//! A kernel made flat: a sum of terms, each a function of what one pass over the features yields for a pair of instances.
+//! A kernel made flat: a sum of terms, each a function of what passes over the features yield for a pair of instances.
 //!
 //! With $p = \langle x, z\rangle$, $m = \sum_i \min(x_i, z_i)$ and $\delta = \lVert x - z\rVert^2$, every [`Kernel`] reads
 //!

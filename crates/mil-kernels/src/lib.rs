@@ -36,7 +36,7 @@
 //! # How
 //!
 //! A kernel becomes a flat sum of functions of $\langle x,z\rangle$, $\lVert x-z\rVert^2$ and $\sum_i\min(x_i,z_i)$, so that fifty kernels in one sum share
-//! one pass over the features. Instances are packed in panels; the inner loop holds a tile of 24 × 8 sums in registers, compiled for
+//! at most three passes over the features. Instances are packed in panels; the inner loop holds a tile of 24 × 8 sums in registers, compiled for
 //! the instruction set found at run time (AVX-512, AVX2, NEON or plain). The function of the kernel, exponential included, is applied to
 //! a tile before it leaves for its place in the matrix and, of a symmetric one, for the mirrored place.
 //!
@@ -47,7 +47,8 @@
 //! the centre is computed anew from $\sum_i (x_i - z_i)^2$ wherever the loss of digits could be felt. Equal instances have distance 0,
 //! exactly.
 //!
-//! No value is NaN or infinite: numbers that leave the range of `f64` are a [`KernelError`] that says which instances to look at.
+//! No matrix or similarity holds a value that is NaN or infinite: numbers that leave the range of `f64` are a [`KernelError`] that says where to
+//! look. [`Kernel::value`] alone, the bare definition, gives what comes out.
 
 mod error;
 mod exp;
