@@ -48,6 +48,7 @@ mod learner;
 mod nearest_centroid;
 mod params;
 mod random;
+mod rows;
 mod rule;
 mod scale;
 mod split;
@@ -66,6 +67,7 @@ pub use learner::{BagModel, Learner, OnlineLearner, argmax, finite_score, witnes
 pub use nearest_centroid::{NearestCentroid, NearestCentroidModel};
 pub use params::{Checked, ParamError, ParamField, ParamRange, ParamSpec, Params, nearest_name};
 pub use random::{Rng, stream};
+pub use rows::{KernelRows, RowError};
 pub use rule::BagRule;
 pub use scale::{Scaled, ScaledModel, Scaler, Scaling};
 pub use split::{Split, SplitError, StratifiedKFold};

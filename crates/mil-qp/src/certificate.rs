@@ -1,0 +1,203 @@
+//! How good an answer is, recomputed from the problem alone.
+//!
+//! The Lagrangian of [`Problem`] with a multiplier $y$ for each row is least over $x$ where
+//!
+//! $$ P x + q + A^\top y = 0, $$
+//!
+//! and there its value is the dual objective $-\tfrac12 x^\top P x - \sum_r (u_r y_r^+ - l_r y_r^-)$, a lower bound of the optimum.
+//! A multiplier above 0 holds its row to the upper bound, one below 0 to the lower. For any pair $(x, y)$ the checker measures how far
+//! $x$ is from the feasible set, how far $y$ is from the equation above, and the gap between the two objectives. What is small in all three is
+//! optimal, whoever found it.
+
+use crate::{Problem, ProblemError, Solution};
+
+/// What the checker found about a solution.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Certificate {
+    /// $\tfrac12 x^\top P x + q^\top x$.
+    pub primal_objective: f64,
+    /// $-\tfrac12 x^\top P x - \sum_r (u_r y_r^+ - l_r y_r^-)$; a lower bound of the optimum as far as [`dual_residual`](Self::dual_residual) is 0.
+    pub dual_objective: f64,
+    /// The largest violation of a bound, $\max_r\,(l_r - (Ax)_r,\ (Ax)_r - u_r,\ 0)$.
+    pub primal_residual: f64,
+    /// $\lVert Px + q + A^\top y\rVert_\infty$, or the largest multiplier that names an infinite bound, where that is more.
+    pub dual_residual: f64,
+    /// $\max_r \min(|y_r|,\ \text{distance of } (Ax)_r \text{ from the bound that the sign of } y_r \text{ names})$.
+    pub complementarity: f64,
+    /// The magnitude that `primal_residual` is measured against: the largest of 1 and all $|(Ax)_r|$.
+    pub primal_scale: f64,
+    /// The magnitude that `dual_residual` is measured against: the largest of 1 and all $|(Px)_i|$, $|q_i|$, $|(A^\top y)_i|$.
+    pub dual_scale: f64,
+}
+
+impl Certificate {
+    /// Judges a pair. `quadratic` is $Px$: a solver passes the product it kept up to date, the checker one made anew.
+    pub(crate) fn of(problem: &impl Problem, x: &[f64], y: &[f64], quadratic: &[f64]) -> Certificate {
+        let linear = problem.linear_term();
+        let rows = problem.rows_product(x);
+        let adjoint = problem.adjoint_product(y);
+        let (lower, upper) = problem.row_bounds();
+
+        let curvature = dot(x, quadratic);
+        let mut certificate = Certificate {
+            primal_objective: 0.5 * curvature + dot(&linear, x),
+            dual_objective: -0.5 * curvature,
+            primal_residual: 0.0,
+            dual_residual: 0.0,
+            complementarity: 0.0,
+            primal_scale: 1.0,
+            dual_scale: 1.0,
+        };
+        for ((&px, &q), &aty) in quadratic.iter().zip(linear.iter()).zip(&adjoint) {
+            worsen(&mut certificate.dual_residual, (px + q + aty).abs());
+            for part in [px, q, aty] {
+                worsen(&mut certificate.dual_scale, part.abs());
+            }
+        }
+        for (((&row, &l), &u), &multiplier) in rows.iter().zip(lower.iter()).zip(upper.iter()).zip(y) {
+            worsen(&mut certificate.primal_residual, (l - row).max(row - u));
+            worsen(&mut certificate.primal_scale, row.abs());
+            let bound = if multiplier > 0.0 { u } else { l };
+            if multiplier == 0.0 {
+                continue;
+            }
+            if bound.is_infinite() {
+                worsen(&mut certificate.dual_residual, multiplier.abs());
+            } else {
+                certificate.dual_objective -= bound * multiplier;
+                worsen(&mut certificate.complementarity, multiplier.abs().min((row - bound).abs()));
+            }
+        }
+        certificate
+    }
+
+    /// Primal less dual objective. Below 0 only as far as the residuals are above 0, or by rounding.
+    #[must_use]
+    pub fn duality_gap(&self) -> f64 {
+        self.primal_objective - self.dual_objective
+    }
+
+    /// The largest relative defect: of the residuals, each against its scale, and of the gap against $1 + |\text{primal objective}|$.
+    #[must_use]
+    pub fn worst(&self) -> f64 {
+        let mut worst = self.primal_residual / self.primal_scale;
+        worsen(&mut worst, self.dual_residual / self.dual_scale);
+        worsen(&mut worst, self.duality_gap().abs() / (1.0 + self.primal_objective.abs()));
+        worst
+    }
+
+    /// Whether the pair is optimal to the tolerance, which bounds [`worst`](Self::worst). False if anything is NaN.
+    #[must_use]
+    pub fn holds(&self, tolerance: f64) -> bool {
+        self.worst() <= tolerance
+    }
+}
+
+impl Solution {
+    /// Judges the solution by the problem's definition alone. What the solver believed of it is in
+    /// [`certificate`](Self::certificate); this is the independent word.
+    ///
+    /// # Errors
+    /// If the solution has not the problem's dimensions, or a kernel row cannot be computed.
+    pub fn certify(&self, problem: &impl Problem) -> Result<Certificate, ProblemError> {
+        require_length("the primal solution", problem.n_variables(), self.primal.len())?;
+        require_length("the multipliers", problem.n_rows(), self.dual.len())?;
+        let quadratic = problem.quadratic_product(&self.primal)?;
+        Ok(Certificate::of(problem, &self.primal, &self.dual, &quadratic))
+    }
+}
+
+/// A proof that no $x$ is feasible: multipliers with $A^\top y = 0$ for which $\sum_r (u_r y_r^+ - l_r y_r^-) < 0$. For a feasible $x$ the sum
+/// would be at least $y^\top A x = 0$.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InfeasibilityProof {
+    /// The multipliers $y$, the largest of them 1 in size.
+    pub dual: Vec<f64>,
+}
+
+/// A proof that the objective falls for ever: a direction with $Pd = 0$ and $q^\top d < 0$ along which no row leaves its bounds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnboundednessProof {
+    /// The direction $d$, its largest entry 1 in size.
+    pub direction: Vec<f64>,
+}
+
+impl InfeasibilityProof {
+    /// Scales multipliers to a largest size of 1.
+    pub(crate) fn new(dual: Vec<f64>) -> InfeasibilityProof {
+        InfeasibilityProof { dual: scaled_to_one(dual) }
+    }
+
+    /// Whether the proof stands: $\lVert A^\top y\rVert_\infty$ and multipliers that name infinite bounds at most `tolerance`, and the sum below
+    /// `-tolerance`. False if the length is wrong.
+    pub fn holds(&self, problem: &impl Problem, tolerance: f64) -> bool {
+        if self.dual.len() != problem.n_rows() {
+            return false;
+        }
+        let mut residual = 0.0;
+        problem.adjoint_product(&self.dual).iter().for_each(|value| worsen(&mut residual, value.abs()));
+        let (lower, upper) = problem.row_bounds();
+        let mut support = 0.0;
+        for ((&l, &u), &multiplier) in lower.iter().zip(upper.iter()).zip(&self.dual) {
+            let bound = if multiplier > 0.0 { u } else { l };
+            if bound.is_infinite() {
+                worsen(&mut residual, multiplier.abs());
+            } else {
+                support += bound * multiplier;
+            }
+        }
+        residual <= tolerance && support < -tolerance
+    }
+}
+
+impl UnboundednessProof {
+    /// Scales a direction to a largest entry of 1.
+    pub(crate) fn new(direction: Vec<f64>) -> UnboundednessProof {
+        UnboundednessProof { direction: scaled_to_one(direction) }
+    }
+
+    /// Whether the proof stands: $\lVert Pd\rVert_\infty$ and the excursion of rows with finite bounds at most `tolerance`, and $q^\top d$ below
+    /// `-tolerance`.
+    ///
+    /// # Errors
+    /// If the direction has not the problem's dimension, or a kernel row cannot be computed.
+    pub fn holds(&self, problem: &impl Problem, tolerance: f64) -> Result<bool, ProblemError> {
+        require_length("the direction", problem.n_variables(), self.direction.len())?;
+        let mut residual = 0.0;
+        let quadratic = problem.quadratic_product(&self.direction)?;
+        quadratic.iter().for_each(|value| worsen(&mut residual, value.abs()));
+        let (lower, upper) = problem.row_bounds();
+        for ((&row, &l), &u) in problem.rows_product(&self.direction).iter().zip(lower.iter()).zip(upper.iter()) {
+            let leaves_below = if l.is_finite() { -row } else { 0.0 };
+            let leaves_above = if u.is_finite() { row } else { 0.0 };
+            worsen(&mut residual, leaves_below.max(leaves_above));
+            if row.is_nan() {
+                residual = f64::NAN;
+            }
+        }
+        Ok(residual <= tolerance && dot(&problem.linear_term(), &self.direction) < -tolerance)
+    }
+}
+
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Keeps the larger of two defects, and a NaN once there is one.
+fn worsen(worst: &mut f64, defect: f64) {
+    if !(defect <= *worst) {
+        *worst = if worst.is_nan() { *worst } else { defect };
+    }
+}
+
+fn scaled_to_one(mut vector: Vec<f64>) -> Vec<f64> {
+    let largest = vector.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    if largest > 0.0 && largest.is_finite() {
+        vector.iter_mut().for_each(|value| *value /= largest);
+    }
+    vector
+}
+
+pub(crate) fn require_length(what: &'static str, expected: usize, found: usize) -> Result<(), ProblemError> {
+    if expected == found { Ok(()) } else { Err(ProblemError::Length { what, expected, found }) }
+}

@@ -1,0 +1,77 @@
+//! Every way a problem can be ill stated.
+
+use mil_core::RowError;
+
+/// Why a problem was refused or could not be evaluated. Each is the caller's to mend.
+#[derive(Debug, thiserror::Error)]
+pub enum ProblemError {
+    /// Two parts do not fit together.
+    #[error("{what} has length {found}, expected {expected}")]
+    Length {
+        /// The part.
+        what: &'static str,
+        /// Its length by the other parts.
+        expected: usize,
+        /// Its length.
+        found: usize,
+    },
+    /// A number is out of its range.
+    #[error("{what} {idx} is {value}; expected {expected}")]
+    Value {
+        /// The part.
+        what: &'static str,
+        /// The position in it.
+        idx: usize,
+        /// The number found.
+        value: f64,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// A setting is out of its range.
+    #[error("{name} is {value}; expected {expected}")]
+    Setting {
+        /// The setting's name.
+        name: &'static str,
+        /// The value found.
+        value: f64,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// There is nothing to solve.
+    #[error("the problem has no {0}")]
+    Empty(&'static str),
+    /// The quadratic form has a direction of negative curvature, so that a local optimum proves nothing.
+    #[error("the quadratic form is not positive semidefinite")]
+    NotConvex,
+    /// A kernel row could not be computed.
+    #[error("a kernel row could not be computed: {0}")]
+    Rows(#[source] RowError),
+}
+
+/// Checks that all numbers of a part are finite.
+pub(crate) fn require_finite(what: &'static str, values: &[f64]) -> Result<(), ProblemError> {
+    require(what, values, f64::is_finite, "a finite number")
+}
+
+/// Checks every number of a part.
+pub(crate) fn require(
+    what: &'static str,
+    values: &[f64],
+    holds: impl Fn(f64) -> bool,
+    expected: &'static str,
+) -> Result<(), ProblemError> {
+    match values.iter().position(|&value| !holds(value)) {
+        None => Ok(()),
+        Some(idx) => Err(ProblemError::Value { what, idx, value: values[idx], expected }),
+    }
+}
+
+/// Checks a setting.
+pub(crate) fn require_setting(
+    name: &'static str,
+    value: f64,
+    holds: bool,
+    expected: &'static str,
+) -> Result<(), ProblemError> {
+    if holds { Ok(()) } else { Err(ProblemError::Setting { name, value, expected }) }
+}
