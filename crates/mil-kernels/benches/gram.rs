@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use mil_core::{BagSet, stream};
+use mil_core::{BagSet, KernelRows, stream};
 use mil_kernels::{BagScale, BagSimilarity, Gram, GramRows, Kernel, SetKernel, gram, gram_into};
 use nalgebra::DMatrix;
 use rand::RngExt;
@@ -47,14 +47,16 @@ fn grams(criterion: &mut Criterion) {
 
 fn rows(criterion: &mut Criterion) {
     let (kernel, data) = (Kernel::Gaussian { gamma: 1.0 / N_FEATURES as f64 }, instances(4000));
+    let rows = GramRows::new(&kernel, &data).expect("normal instances");
+    let columns = rows.prepare_columns(&(0..4000).collect::<Vec<_>>());
     for n_rows in [1, 8, 64] {
         let idxs: Vec<usize> = (0..n_rows).collect();
+        let mut values = vec![0.0; n_rows * 4000];
         criterion.bench_function(&format!("rows/{n_rows}_of_4000x{N_FEATURES}/seed{SEED}"), |b| {
-            b.iter_batched(
-                || GramRows::new(&kernel, &data, 0).expect("normal instances"),
-                |mut rows| rows.rows(&idxs).expect("normal instances"),
-                BatchSize::LargeInput,
-            );
+            b.iter(|| {
+                let mut places: Vec<&mut [f64]> = values.chunks_mut(4000).collect();
+                rows.fill_rows(&idxs, &columns, &mut places).expect("normal instances");
+            });
         });
     }
 }

@@ -267,7 +267,8 @@ impl<'a> Pairs<'a> {
     #[cold]
     #[inline(never)]
     fn distance_by_definition(&self, left_idx: usize, right_idx: usize) -> f64 {
-        let (x, z) = (self.left.instances.column(left_idx), self.right.instances.column(right_idx));
+        let (left, right) = (self.left.instances(), self.right.instances());
+        let (x, z) = (left.column(left_idx), right.column(right_idx));
         x.iter().zip(z.iter()).map(|(x, z)| (x - z) * (x - z)).sum()
     }
 }

@@ -49,7 +49,7 @@ pub fn gram_into<'a>(
     let (values, stride) = gram.prepare(n)?;
     let centre = centre_for(&form, instances);
     let side = Side::new(&form, instances, &centre)?;
-    let mut pieces = split_into_blocks(values, n, stride);
+    let mut pieces = split_into_blocks(values.chunks_mut(stride.max(1)).map(|column| &mut column[..n]), n);
     let n_blocks = n.div_ceil(BLOCK);
     let mut places = Vec::with_capacity(n_blocks * (n_blocks + 1) / 2);
     for column in 0..n_blocks {
@@ -109,16 +109,23 @@ pub(crate) fn between(
     centre: &[f64],
 ) -> Result<DMatrix<f64>, KernelError> {
     let right = Side::new(form, right, centre)?;
-    let (n_left, n_right) = (left.instances.ncols(), right.instances.ncols());
+    let (n_left, n_right) = (left.instances().ncols(), right.instances().ncols());
     let mut values = vec![0.0; n_left * n_right];
+    let mut columns: Vec<&mut [f64]> = values.chunks_mut(n_left.max(1)).collect();
+    fill_columns(Pairs::new(form, left, &right), &mut columns)?;
+    Ok(DMatrix::from_vec(n_left, n_right, values))
+}
+
+/// Writes the values of all left instances with each right one to the column given for it.
+pub(crate) fn fill_columns(pairs: Pairs<'_>, columns: &mut [&mut [f64]]) -> Result<(), KernelError> {
+    let n_left = pairs.left.instances().ncols();
     let n_block_rows = n_left.div_ceil(BLOCK).max(1);
-    let places = split_into_blocks(&mut values, n_left, n_left)
+    let places = split_into_blocks(columns.iter_mut().map(|column| &mut **column), n_left)
         .into_iter()
         .enumerate()
         .map(|(i, direct)| Place::new(i % n_block_rows, i / n_block_rows, direct, Mirror::Nowhere))
         .collect();
-    fill(Pairs::new(form, left, &right), places)?;
-    Ok(DMatrix::from_vec(n_left, n_right, values))
+    fill(pairs, places)
 }
 
 /// Where the mirror image of a block goes.
@@ -220,8 +227,8 @@ fn fill(pairs: Pairs<'_>, places: Vec<Place<'_>>) -> Result<(), KernelError> {
     let errors: Vec<KernelError> = places
         .into_par_iter()
         .filter_map(|mut place| {
-            let left_panels = panels_of::<HEIGHT>(place.row, pairs.left.instances.ncols());
-            let right_panels = panels_of::<WIDTH>(place.column, pairs.right.instances.ncols());
+            let left_panels = panels_of::<HEIGHT>(place.row, pairs.left.instances().ncols());
+            let right_panels = panels_of::<WIDTH>(place.column, pairs.right.instances().ncols());
             visit(pairs, left_panels, right_panels, &mut place);
             place.defect.iter().any(|defect| *defect != 0.0).then(|| place.first_overflow())
         })
@@ -234,16 +241,16 @@ pub(crate) fn panels_of<const W: usize>(block_idx: usize, n: usize) -> Range<usi
     block_idx * (BLOCK / W)..((block_idx + 1) * BLOCK).min(n).div_ceil(W)
 }
 
-/// The columns of a matrix cut into blocks, block column after block column, each block a list of pieces of columns.
-/// Each column begins `stride` values after the one before.
-fn split_into_blocks(values: &mut [f64], n_rows: usize, stride: usize) -> Vec<Vec<&mut [f64]>> {
+/// Columns cut into blocks, block column after block column, each block a list of pieces of columns.
+fn split_into_blocks<'a>(columns: impl Iterator<Item = &'a mut [f64]>, n_rows: usize) -> Vec<Vec<&'a mut [f64]>> {
     let n_block_rows = n_rows.div_ceil(BLOCK);
-    let n_columns = values.len().checked_div(stride).unwrap_or(0);
-    let mut blocks: Vec<_> = (0..n_block_rows * n_columns.div_ceil(BLOCK)).map(|_| Vec::with_capacity(BLOCK)).collect();
-    for (c, column) in values.chunks_mut(stride.max(1)).enumerate() {
-        for (row, piece) in column[..n_rows].chunks_mut(BLOCK).enumerate() {
-            blocks[c / BLOCK * n_block_rows + row].push(piece);
+    let mut blocks = Vec::new();
+    for (c, column) in columns.enumerate() {
+        if c % BLOCK == 0 {
+            blocks.extend((0..n_block_rows).map(|_| Vec::with_capacity(BLOCK)));
         }
+        let first = c / BLOCK * n_block_rows;
+        blocks[first..].iter_mut().zip(column.chunks_mut(BLOCK)).for_each(|(block, piece)| block.push(piece));
     }
     blocks
 }

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use nalgebra::DMatrixView;
+use nalgebra::{DMatrix, DMatrixView};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
@@ -26,7 +26,7 @@ pub(crate) type Tile = [[f64; HEIGHT]; WIDTH];
 /// Instances made ready for a form, to be either side of a block.
 #[derive(Debug)]
 pub(crate) struct Side<'a> {
-    pub(crate) instances: DMatrixView<'a, f64>,
+    instances: Instances<'a>,
     /// Panel after panel, each feature after feature, the centre subtracted, where the form uses distances; the last panel is filled up
     /// with zeros.
     centred: Vec<Lanes>,
@@ -37,6 +37,22 @@ pub(crate) struct Side<'a> {
     pub(crate) max_norm: f64,
     /// For each scope of the form, the lengths of the instances.
     pub(crate) lengths: Vec<Vec<Lanes>>,
+}
+
+/// Instances of the caller, or a selection of them.
+#[derive(Debug)]
+enum Instances<'a> {
+    Borrowed(DMatrixView<'a, f64>),
+    Owned(DMatrix<f64>),
+}
+
+impl Side<'static> {
+    /// [`new`](Side::new) over a selection of its own.
+    pub(crate) fn of_selection(form: &Form, selection: DMatrix<f64>, centre: &[f64]) -> Result<Self, KernelError> {
+        let side = Side::new(form, selection.as_view(), centre)?;
+        let Side { instances: _, centred, raw, norms, max_norm, lengths } = side;
+        Ok(Side { instances: Instances::Owned(selection), centred, raw, norms, max_norm, lengths })
+    }
 }
 
 impl<'a> Side<'a> {
@@ -54,7 +70,7 @@ impl<'a> Side<'a> {
         }
         let packed = |wanted, centre: &[f64]| if wanted { pack(instances, centre) } else { Vec::new() };
         let mut side = Side {
-            instances,
+            instances: Instances::Borrowed(instances),
             centred: packed(form.uses_distances(), centre),
             raw: packed(form.uses_products() || form.uses_minima(), &vec![0.0; instances.nrows()]),
             norms: vec![Lanes::default(); instances.ncols().div_ceil(HEIGHT)],
@@ -68,21 +84,30 @@ impl<'a> Side<'a> {
         Ok(side)
     }
 
+    /// The instances, one per column.
+    pub(crate) fn instances(&self) -> DMatrixView<'_, f64> {
+        match &self.instances {
+            Instances::Borrowed(instances) => *instances,
+            Instances::Owned(instances) => instances.as_view(),
+        }
+    }
+
     /// Number of left panels.
     pub(crate) fn n_panels(&self) -> usize {
         self.norms.len()
     }
 
     fn measure_norms(&mut self) -> Result<(), KernelError> {
-        let depth = self.instances.nrows();
+        let depth = self.instances().nrows();
         for panel in 0..self.n_panels() {
             self.norms[panel] = Arch::new().dispatch(SquaredNorms(&self.centred[panel * depth..][..depth]));
         }
-        for &norm in &self.norms.as_flattened().as_flattened()[..self.instances.ncols()] {
+        let n = self.instances().ncols();
+        for &norm in &self.norms.as_flattened().as_flattened()[..n] {
             // The sum of two norms and twice a product must stay finite as well.
             if !(4.0 * norm).is_finite() {
                 // Centring may spread one huge value over all norms; the instance to look at is the one that has it.
-                let culprit = self.instances.iamax_full().1;
+                let culprit = self.instances().iamax_full().1;
                 return Err(overflow("squared distance", culprit, 4.0 * norm));
             }
             self.max_norm = self.max_norm.max(norm);
@@ -91,10 +116,10 @@ impl<'a> Side<'a> {
     }
 
     fn measure_lengths(&mut self, form: &Form) -> Result<(), KernelError> {
-        self.lengths = vec![vec![[[1.0; WIDTH]; HEIGHT / WIDTH]; self.n_panels()]; form.n_scopes()];
-        for (scope, lengths) in self.lengths.iter_mut().enumerate() {
+        let mut all = vec![vec![[[1.0; WIDTH]; HEIGHT / WIDTH]; self.n_panels()]; form.n_scopes()];
+        for (scope, lengths) in all.iter_mut().enumerate() {
             let lengths = lengths.as_flattened_mut().as_flattened_mut();
-            for (idx, instance) in self.instances.column_iter().enumerate() {
+            for (idx, instance) in self.instances().column_iter().enumerate() {
                 let length = form.length(scope, instance.norm_squared(), instance.sum());
                 if !length.is_finite() {
                     return Err(overflow("kernel value", idx, length));
@@ -106,6 +131,7 @@ impl<'a> Side<'a> {
                 lengths[idx] = if length == 0.0 { f64::INFINITY } else { length };
             }
         }
+        self.lengths = all;
         Ok(())
     }
 }
@@ -216,7 +242,7 @@ impl<K: Sink> WithSimd for Visit<'_, K> {
     fn with_simd<S: Simd>(self, simd: S) {
         let Visit { pairs, left_panels, right_panels, sink } = self;
         let (form, left, right) = (pairs.form, pairs.left, pairs.right);
-        let depth = left.instances.nrows();
+        let depth = left.instances().nrows();
         let (distances, products, minima) = (form.uses_distances(), form.uses_products(), form.uses_minima());
         let mut tile = [[0.0; HEIGHT]; WIDTH];
         let mut product = [[0.0; HEIGHT]; WIDTH];

@@ -1,6 +1,6 @@
 //! What every kernel, Gram matrix and similarity satisfies, whatever the instances.
 
-use mil_core::{BagSet, ParamField};
+use mil_core::{BagSet, KernelRows, ParamField};
 use mil_kernels::{
     BagScale, BagSimilarity, Gram, GramRows, Kernel, KernelError, SetKernel, cross_gram, diagonal, gram_into,
     partial_similarity,
@@ -147,23 +147,19 @@ proptest! {
     }
 
     #[test]
-    fn rows_are_those_of_the_gram_matrix_whatever_the_cache(
+    fn rows_are_those_of_the_gram_matrix_whatever_the_columns(
         kernel in kernel(),
         instances in instances(30),
-        max_bytes in 0..4000_usize,
-        wishes in prop::collection::vec(prop::collection::vec(any::<prop::sample::Index>(), 1..5), 1..20),
+        rows in prop::collection::vec(any::<prop::sample::Index>(), 0..9),
+        columns in prop::collection::vec(any::<prop::sample::Index>(), 0..30),
     ) {
         let n = instances.ncols();
-        let gram = gram(&kernel, &instances).unwrap();
-        let mut rows = GramRows::new(&kernel, &instances, max_bytes).unwrap();
-        for wish in &wishes {
-            let wish: Vec<usize> = wish.iter().map(|idx| idx.index(n)).collect();
-            for (idx, row) in wish.iter().zip(rows.rows(&wish).unwrap()) {
-                prop_assert!(row[..] == *gram.column(*idx).as_slice(), "row {}", idx);
-            }
-            prop_assert!(rows.cached_bytes() <= max_bytes.max(2 * 8 * n));
-        }
-        prop_assert_eq!(rows.n_hits() + rows.n_misses(), wishes.iter().map(Vec::len).sum::<usize>());
+        let [rows, columns] = [rows, columns].map(|idxs| idxs.iter().map(|idx| idx.index(n)).collect::<Vec<_>>());
+        let whole = gram(&kernel, &instances).unwrap();
+        let expected: Vec<Vec<f64>> =
+            rows.iter().map(|&row| columns.iter().map(|&column| whole[(row, column)]).collect()).collect();
+        prop_assert!(rows_of(&GramRows::new(&kernel, &instances).unwrap(), &rows, &columns) == expected);
+        prop_assert!(rows_of(&whole, &rows, &columns) == expected);
     }
 
     #[test]
@@ -293,6 +289,13 @@ fn blocks_and_passes_leave_no_seam() {
     }
 }
 
+fn rows_of(kernel: &impl KernelRows, idxs: &[usize], columns: &[usize]) -> Vec<Vec<f64>> {
+    let mut rows = vec![vec![f64::NAN; columns.len()]; idxs.len()];
+    let mut places: Vec<&mut [f64]> = rows.iter_mut().map(Vec::as_mut_slice).collect();
+    kernel.fill_rows(idxs, &kernel.prepare_columns(columns), &mut places).unwrap();
+    rows
+}
+
 #[test]
 fn one_thread_or_two_the_result_is_the_same_to_the_bit() {
     let instances = many_instances(20, 500);
@@ -304,7 +307,7 @@ fn one_thread_or_two_the_result_is_the_same_to_the_bit() {
             (
                 gram(&kernel, &instances).unwrap(),
                 cross_gram(&kernel, instances.columns(0, 300), &instances).unwrap(),
-                GramRows::new(&kernel, &instances, 0).unwrap().row(3).unwrap(),
+                rows_of(&GramRows::new(&kernel, &instances).unwrap(), &[3], &(0..500).collect::<Vec<_>>()),
                 set_kernel.gram(&bags).unwrap(),
                 similarity.to_bags(&bags).unwrap(),
             )
@@ -333,9 +336,9 @@ fn rows_refine_near_pairs_wherever_the_whole_matrix_does() {
     let instances = DMatrix::from_row_slice(1, 6, &[83.7, -83.7, 30.0, 30.001, -30.0, -30.001]);
     let kernel = Kernel::Gaussian { gamma: 1.0 };
     let gram = mil_kernels::gram(&kernel, &instances).unwrap();
-    let mut rows = GramRows::new(&kernel, &instances, 0).unwrap();
+    let rows = GramRows::new(&kernel, &instances).unwrap();
     for idx in 0..6 {
-        assert_eq!(rows.row(idx).unwrap()[..], *gram.row(idx));
+        assert_eq!(rows_of(&rows, &[idx], &[2, 3, 4, 5])[0][..], gram.row(idx)[2..]);
     }
 }
 

@@ -52,6 +52,11 @@ impl<'a, K: KernelRows> RowCache<'a, K> {
         self.slot_of[idx].is_some()
     }
 
+    /// Whether further rows would push others out.
+    pub(crate) fn is_full(&self) -> bool {
+        self.slots.len() == self.capacity()
+    }
+
     /// Rows computed so far, those computed again included.
     pub(crate) fn n_computed(&self) -> usize {
         self.n_computed

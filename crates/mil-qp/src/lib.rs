@@ -5,6 +5,7 @@ mod certificate;
 mod error;
 mod outcome;
 mod problem;
+mod smo;
 mod sparse;
 mod svm_dual;
 
@@ -12,5 +13,6 @@ pub use certificate::{Certificate, InfeasibilityProof, UnboundednessProof};
 pub use error::ProblemError;
 pub use outcome::{Outcome, Solution};
 pub use problem::Problem;
+pub use smo::{Shrinking, SmoSettings};
 pub use sparse::SparseMatrix;
 pub use svm_dual::SvmDual;

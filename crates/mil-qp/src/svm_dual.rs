@@ -118,19 +118,32 @@ impl<K: KernelRows> Problem for SvmDual<'_, K> {
 /// Rows of a product computed together.
 const BATCH: usize = 64;
 
-/// $Kx$ from the rows at the non-zero entries of $x$, a few at a time.
+/// $Kx$.
 pub(crate) fn kernel_product(kernel: &impl KernelRows, x: &[f64]) -> Result<Vec<f64>, ProblemError> {
-    let n = kernel.order();
-    let columns = kernel.prepare_columns(&(0..n).collect::<Vec<_>>());
-    let support: Vec<usize> = (0..n).filter(|&idx| x[idx] != 0.0).collect();
-    let mut product = vec![0.0; n];
-    let mut values = vec![0.0; BATCH.min(support.len()) * n];
-    for idxs in support.chunks(BATCH) {
-        let mut places: Vec<&mut [f64]> = values.chunks_mut(n).take(idxs.len()).collect();
-        kernel.fill_rows(idxs, &columns, &mut places).map_err(ProblemError::Rows)?;
-        for (&idx, row) in idxs.iter().zip(&places) {
-            product.iter_mut().zip(row.iter()).for_each(|(sum, value)| *sum += x[idx] * value);
+    let mut product = vec![0.0; x.len()];
+    add_kernel_product(kernel, x, &(0..x.len()).collect::<Vec<_>>(), &mut product)?;
+    Ok(product)
+}
+
+/// Adds $(Kx)_i$ at the given positions, from the rows at the non-zero entries of $x$, a few at a time.
+pub(crate) fn add_kernel_product(
+    kernel: &impl KernelRows,
+    x: &[f64],
+    idxs: &[usize],
+    sums: &mut [f64],
+) -> Result<(), ProblemError> {
+    if idxs.is_empty() {
+        return Ok(());
+    }
+    let columns = kernel.prepare_columns(idxs);
+    let support: Vec<usize> = (0..x.len()).filter(|&idx| x[idx] != 0.0).collect();
+    let mut values = vec![0.0; BATCH.min(support.len()) * idxs.len()];
+    for batch in support.chunks(BATCH) {
+        let mut places: Vec<&mut [f64]> = values.chunks_mut(idxs.len()).take(batch.len()).collect();
+        kernel.fill_rows(batch, &columns, &mut places).map_err(ProblemError::Rows)?;
+        for (&idx, row) in batch.iter().zip(&places) {
+            sums.iter_mut().zip(row.iter()).for_each(|(sum, value)| *sum += x[idx] * value);
         }
     }
-    Ok(product)
+    Ok(())
 }
