@@ -40,6 +40,7 @@
 //! [`model_file::save`] and [`model_file::load`], beside [`atomic_file`], which they share with other crates.
 
 mod bag;
+mod buffer;
 mod calibrate;
 mod cross_validation;
 mod error;
@@ -59,6 +60,7 @@ pub mod model_file;
 pub mod stats;
 
 pub use bag::{Bag, BagSet, BagSetBuilder, BagSetParts};
+pub use buffer::Buffer;
 pub use calibrate::{Calibrated, CalibratedModel, OutOfBag, OutOfBagScores, OutOfFold, ScoreSource, best_threshold};
 pub use cross_validation::{CrossValidation, CvReport, Event, Observer, Stage};
 pub use error::{BagError, FitError, ScoreError};

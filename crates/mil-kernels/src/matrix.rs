@@ -3,13 +3,11 @@
 use std::fmt;
 use std::ops::Index;
 
-use memmap2::MmapMut;
+use mil_core::Buffer;
 use nalgebra::{Const, DMatrix, DMatrixView, Dyn};
 
 use crate::KernelError;
 
-/// From this many bytes on, a matrix lives in pages of its own.
-const PAGES_FROM: usize = 4 << 20;
 /// Each row starts at a multiple of this many values, a cache line of most machines.
 const LINE: usize = 8;
 
@@ -30,7 +28,7 @@ const LINE: usize = 8;
 #[derive(Default)]
 pub struct Gram {
     n: usize,
-    memory: Memory,
+    memory: Buffer,
 }
 
 impl Gram {
@@ -78,7 +76,7 @@ impl Gram {
         if self.memory.values().len() != len {
             // What is there goes first: the two together may be more than the machine has.
             *self = Gram::new();
-            self.memory = Memory::zeroed(len).ok_or_else(too_large)?;
+            self.memory = Buffer::zeroed(len).ok_or_else(too_large)?;
         }
         self.n = n;
         Ok((self.memory.values_mut(), stride))
@@ -106,51 +104,5 @@ impl PartialEq for Gram {
 impl fmt::Debug for Gram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries((0..self.n).map(|idx| self.row(idx))).finish()
-    }
-}
-
-/// Where the values are.
-#[derive(Debug)]
-enum Memory {
-    Heap(Vec<f64>),
-    Pages(MmapMut),
-}
-
-impl Default for Memory {
-    fn default() -> Memory {
-        Memory::Heap(Vec::new())
-    }
-}
-
-impl Memory {
-    /// `None` where there is not so much.
-    fn zeroed(len: usize) -> Option<Memory> {
-        let n_bytes = len.checked_mul(size_of::<f64>())?;
-        if n_bytes >= PAGES_FROM
-            && let Ok(pages) = MmapMut::map_anon(n_bytes)
-        {
-            // Without huge pages it is only slower.
-            #[cfg(target_os = "linux")]
-            let _ = pages.advise(memmap2::Advice::HugePage);
-            return Some(Memory::Pages(pages));
-        }
-        let mut values = Vec::new();
-        values.try_reserve_exact(len).ok()?;
-        values.resize(len, 0.0);
-        Some(Memory::Heap(values))
-    }
-
-    fn values(&self) -> &[f64] {
-        match self {
-            Memory::Heap(values) => values,
-            Memory::Pages(pages) => bytemuck::cast_slice(pages),
-        }
-    }
-
-    fn values_mut(&mut self) -> &mut [f64] {
-        match self {
-            Memory::Heap(values) => values,
-            Memory::Pages(pages) => bytemuck::cast_slice_mut(pages),
-        }
     }
 }

@@ -4,7 +4,7 @@ use mil_core::{KernelRows, RowError};
 use nalgebra::DMatrixView;
 
 use crate::form::{Form, Pairs};
-use crate::gram::fill_columns;
+use crate::gram::{BLOCK, fill_columns};
 use crate::tile::{Side, centre_for};
 use crate::{Gram, Kernel, KernelError, diagonal};
 
@@ -50,7 +50,7 @@ impl<'a> GramRows<'a> {
         let (form, instances) = (Form::of(kernel)?, instances.into());
         let diagonal = diagonal(kernel, instances)?;
         let centre = centre_for(&form, instances);
-        let max_norm = Side::new(&form, instances, &centre)?.max_norm;
+        let max_norm = largest_norm(&form, instances, &centre)?;
         Ok(GramRows { form, instances, centre, diagonal, max_norm })
     }
 
@@ -61,6 +61,20 @@ impl<'a> GramRows<'a> {
         side.max_norm = self.max_norm;
         side
     }
+}
+
+/// The largest squared norm of a side over all instances, block by block: the whole need not be packed for it.
+fn largest_norm(form: &Form, instances: DMatrixView<'_, f64>, centre: &[f64]) -> Result<f64, KernelError> {
+    let mut largest = 0.0_f64;
+    for first in (0..instances.ncols()).step_by(BLOCK) {
+        let block = instances.columns(first, BLOCK.min(instances.ncols() - first));
+        match Side::new(form, block, centre) {
+            Ok(side) => largest = largest.max(side.max_norm),
+            // The whole side knows the position among all instances.
+            Err(_) => return Side::new(form, instances, centre).map(|side| side.max_norm),
+        }
+    }
+    Ok(largest)
 }
 
 impl KernelRows for GramRows<'_> {

@@ -1,50 +1,69 @@
 //! Rows of a kernel, kept as long as there is room.
 
-use mil_core::KernelRows;
+use mil_core::{Buffer, KernelRows};
 
 use crate::ProblemError;
 
 /// Rows restricted to the columns still in play, in a bounded number of bytes but never fewer than two rows. The rows used longest ago leave first.
 pub(crate) struct RowCache<'a, K: KernelRows> {
     kernel: &'a K,
-    columns: K::Columns,
+    /// The columns, some of them at a time as they came, and how many these are.
+    columns: Vec<(K::Columns, usize)>,
     /// Values in a row.
     width: usize,
-    max_bytes: usize,
+    /// Room for a row; at least its width.
+    stride: usize,
+    buffer: Buffer,
     slots: Vec<Slot>,
     /// The slot of each row of the matrix.
     slot_of: Vec<Option<usize>>,
     /// Counts calls of [`fetch`](Self::fetch).
     now: u64,
-    n_computed: usize,
 }
 
+/// Which row is in a place of the buffer, and when it was last used.
 struct Slot {
     idx: usize,
     used: u64,
-    values: Vec<f64>,
 }
 
 impl<'a, K: KernelRows> RowCache<'a, K> {
     /// A cache over all columns.
-    pub(crate) fn new(kernel: &'a K, max_bytes: usize) -> Self {
+    ///
+    /// # Errors
+    /// If there is not even memory for two rows.
+    pub(crate) fn new(kernel: &'a K, max_bytes: usize) -> Result<Self, ProblemError> {
+        let mut cache = RowCache::without_columns(kernel, max_bytes)?;
+        cache.add_columns(&(0..kernel.order()).collect::<Vec<_>>());
+        Ok(cache)
+    }
+
+    /// A cache whose columns are still to come.
+    ///
+    /// # Errors
+    /// If there is not even memory for two rows.
+    pub(crate) fn without_columns(kernel: &'a K, max_bytes: usize) -> Result<Self, ProblemError> {
         let n = kernel.order();
-        let columns = kernel.prepare_columns(&(0..n).collect::<Vec<_>>());
-        RowCache {
+        let n_rows = (max_bytes / (n.max(1) * size_of::<f64>())).clamp(2, n.max(2));
+        let buffer = Buffer::zeroed(n_rows.saturating_mul(n))
+            .or_else(|| Buffer::zeroed(n.checked_mul(2)?))
+            .ok_or(ProblemError::NoMemory { n_values: 2 * n })?;
+        let slot_of = vec![None; n];
+        Ok(RowCache {
             kernel,
-            columns,
-            width: n,
-            max_bytes,
+            columns: Vec::new(),
+            width: 0,
+            stride: n.max(1),
+            buffer,
             slots: Vec::new(),
-            slot_of: vec![None; n],
+            slot_of,
             now: 0,
-            n_computed: 0,
-        }
+        })
     }
 
     /// Rows that fit: as many as may be fetched at once.
     pub(crate) fn capacity(&self) -> usize {
-        (self.max_bytes / (self.width.max(1) * size_of::<f64>())).clamp(2, self.slot_of.len().max(2))
+        (self.buffer.values().len() / self.stride).min(self.slot_of.len()).max(2)
     }
 
     /// Whether a row is here.
@@ -55,11 +74,6 @@ impl<'a, K: KernelRows> RowCache<'a, K> {
     /// Whether further rows would push others out.
     pub(crate) fn is_full(&self) -> bool {
         self.slots.len() == self.capacity()
-    }
-
-    /// Rows computed so far, those computed again included.
-    pub(crate) fn n_computed(&self) -> usize {
-        self.n_computed
     }
 
     /// Sees to it that the rows, all different and at most as many as fit, are here; those that are missing are computed together.
@@ -76,54 +90,100 @@ impl<'a, K: KernelRows> RowCache<'a, K> {
         if missing.is_empty() {
             return Ok(());
         }
-        let places = self.make_room(missing.len());
-        let mut rows: Vec<Vec<f64>> = places.iter().map(|&slot| std::mem::take(&mut self.slots[slot].values)).collect();
-        rows.iter_mut().for_each(|row| row.resize(self.width, 0.0));
-        let mut targets: Vec<&mut [f64]> = rows.iter_mut().map(Vec::as_mut_slice).collect();
-        let filled = self.kernel.fill_rows(&missing, &self.columns, &mut targets);
-        for ((slot, values), idx) in places.into_iter().zip(rows).zip(missing) {
-            self.slots[slot] = Slot { idx, used: self.now, values };
+        for (slot, idx) in self.make_room(missing.len()).into_iter().zip(missing.iter().copied()) {
+            self.slots[slot] = Slot { idx, used: self.now };
             self.slot_of[idx] = Some(slot);
-            self.n_computed += 1;
         }
-        if let Err(error) = filled {
-            self.clear();
-            return Err(ProblemError::Rows(error));
-        }
-        Ok(())
+        self.fill(&missing, 0)
     }
 
-    /// A row that was fetched last.
+    /// A row that was fetched last, or is known to be here.
     pub(crate) fn row(&self, idx: usize) -> &[f64] {
-        &self.slots[self.slot_of[idx].expect("the row was fetched")].values
+        let slot = self.slot_of[idx].expect("the row was fetched");
+        &self.buffer.values()[slot * self.stride..][..self.width]
     }
 
     /// Goes on with some of the present columns: `kept` are their places among the present ones, ascending, `idxs` their positions in the matrix.
     pub(crate) fn narrow(&mut self, kept: &[usize], idxs: &[usize]) {
-        self.columns = self.kernel.prepare_columns(idxs);
-        self.width = idxs.len();
-        for slot in &mut self.slots {
+        self.columns.clear();
+        self.width = 0;
+        self.add_columns(idxs);
+        let (old, new) = (self.stride, kept.len().max(1));
+        let values = self.buffer.values_mut();
+        for slot in 0..self.slots.len() {
             for (to, &from) in kept.iter().enumerate() {
-                slot.values[to] = slot.values[from];
+                values[slot * new + to] = values[slot * old + from];
             }
-            slot.values.truncate(kept.len());
-            slot.values.shrink_to_fit();
+        }
+        self.stride = new;
+    }
+
+    /// Goes on with further columns behind the present ones. Of the rows only those in `kept` stay, as far as they fit, and are extended.
+    pub(crate) fn widen(&mut self, idxs: &[usize], kept: &[usize]) -> Result<(), ProblemError> {
+        let (old_width, old, first_new) = (self.width, self.stride, self.columns.len());
+        self.add_columns(idxs);
+        self.stride = old.max(self.width);
+        let mut staying: Vec<usize> = kept.iter().filter_map(|&idx| self.slot_of[idx]).collect();
+        staying.sort_by_key(|&slot| std::cmp::Reverse(self.slots[slot].used));
+        staying.truncate(self.capacity());
+        staying.sort_unstable();
+        self.slot_of.fill(None);
+        let values = self.buffer.values_mut();
+        for (to, &from) in staying.iter().enumerate() {
+            values.copy_within(from * old..from * old + old_width, to * old);
+        }
+        if self.stride > old {
+            for slot in (0..staying.len()).rev() {
+                values.copy_within(slot * old..slot * old + old_width, slot * self.stride);
+            }
+        }
+        self.slots =
+            staying.iter().map(|&slot| Slot { idx: self.slots[slot].idx, used: self.slots[slot].used }).collect();
+        for (slot, owner) in self.slots.iter().enumerate() {
+            self.slot_of[owner.idx] = Some(slot);
+        }
+        let rows: Vec<usize> = self.slots.iter().map(|slot| slot.idx).collect();
+        self.fill(&rows, first_new)
+    }
+
+    fn add_columns(&mut self, idxs: &[usize]) {
+        if !idxs.is_empty() {
+            self.columns.push((self.kernel.prepare_columns(idxs), idxs.len()));
+            self.width += idxs.len();
         }
     }
 
-    /// Goes on with other columns, forgetting all rows.
-    pub(crate) fn widen(&mut self, idxs: &[usize]) {
-        self.clear();
-        self.columns = self.kernel.prepare_columns(idxs);
-        self.width = idxs.len();
+    /// Computes rows that have their slots, from some group of columns on. After an error no row is here.
+    fn fill(&mut self, idxs: &[usize], first: usize) -> Result<(), ProblemError> {
+        let mut start: usize = self.columns[..first].iter().map(|(_, n)| n).sum();
+        let mut by_slot: Vec<(usize, usize)> =
+            idxs.iter().map(|&idx| (self.slot_of[idx].expect("the row has a slot"), idx)).collect();
+        by_slot.sort_unstable();
+        let idxs: Vec<usize> = by_slot.iter().map(|&(_, idx)| idx).collect();
+        for (columns, n) in &self.columns[first..] {
+            let mut wanted = by_slot.iter().map(|&(slot, _)| slot).peekable();
+            let mut places: Vec<&mut [f64]> = Vec::with_capacity(idxs.len());
+            for (slot, row) in self.buffer.values_mut().chunks_mut(self.stride).enumerate() {
+                if wanted.next_if_eq(&slot).is_some() {
+                    places.push(&mut row[start..start + n]);
+                }
+            }
+            if let Err(error) = self.kernel.fill_rows(&idxs, columns, &mut places) {
+                self.slots.clear();
+                self.slot_of.fill(None);
+                return Err(ProblemError::Rows(error));
+            }
+            start += n;
+        }
+        Ok(())
     }
 
-    /// Empty slots for new rows, fresh ones or those of the rows used longest ago.
+    /// Slots for new rows, fresh ones or those of the rows used longest ago.
     fn make_room(&mut self, n_rows: usize) -> Vec<usize> {
-        let n_fresh = n_rows.min(self.capacity().saturating_sub(self.slots.len()));
+        let n_fresh = n_rows.min(self.capacity() - self.slots.len());
         let mut places: Vec<usize> = (0..self.slots.len()).filter(|&slot| self.slots[slot].used < self.now).collect();
         let n_reused = n_rows - n_fresh;
-        if n_reused > 0 && n_reused < places.len() {
+        if 0 < n_reused && n_reused < places.len() {
             places.select_nth_unstable_by_key(n_reused - 1, |&slot| (self.slots[slot].used, slot));
         }
         places.truncate(n_reused);
@@ -131,12 +191,7 @@ impl<'a, K: KernelRows> RowCache<'a, K> {
             self.slot_of[self.slots[slot].idx] = None;
         }
         places.extend(self.slots.len()..self.slots.len() + n_fresh);
-        self.slots.extend((0..n_fresh).map(|_| Slot { idx: 0, used: self.now, values: Vec::new() }));
+        self.slots.extend((0..n_fresh).map(|_| Slot { idx: 0, used: self.now }));
         places
-    }
-
-    fn clear(&mut self) {
-        self.slots.clear();
-        self.slot_of.fill(None);
     }
 }

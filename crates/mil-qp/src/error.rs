@@ -43,6 +43,12 @@ pub enum ProblemError {
     /// The quadratic form has a direction of negative curvature, so that a local optimum proves nothing.
     #[error("the quadratic form is not positive semidefinite")]
     NotConvex,
+    /// There is no memory for the least that a solver needs.
+    #[error("no memory for {n_values} numbers")]
+    NoMemory {
+        /// How many numbers were asked for.
+        n_values: usize,
+    },
     /// A kernel row could not be computed.
     #[error("a kernel row could not be computed: {0}")]
     Rows(#[source] RowError),

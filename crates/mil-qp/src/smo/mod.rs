@@ -9,12 +9,14 @@
 //! Cost: a row of $n$ kernel values for each variable that ever enters a block, as long as the cache holds them, and $n$ operations for each
 //! variable that moved in a block. Memory: a few vectors of length $n$ and the cache.
 
-mod pairs;
+mod block;
+mod variables;
 
 use mil_core::KernelRows;
 use rayon::prelude::*;
 
-use self::pairs::{Variables, minimise};
+use self::block::Block;
+use self::variables::Variables;
 use crate::cache::RowCache;
 use crate::certificate::require_length;
 use crate::error::{require_finite, require_setting};
@@ -58,18 +60,36 @@ impl Default for SmoSettings {
     }
 }
 
-/// Variables in a block.
-const BLOCK: usize = 128;
+/// Each level has this many times the variables of the one before.
+const LEVEL_RATIO: usize = 3;
+/// The coarsest level has at least this many variables.
+const LEAST_LEVEL: usize = 500;
+/// All levels but the last end at this part of the violation they began with.
+const COARSE: f64 = 0.1;
+/// Rows computed together.
+const BATCH: usize = 64;
+/// Most variables in a block: its matrix has the square of this, 32 MiB.
+const BLOCK_LIMIT: usize = 2048;
+/// Variables that enter a block at once, of those to rise and of those to fall: a quarter of what is there, but not fewer than this.
+const LEAST_ADMITTED: usize = 16;
+/// And not more than this.
+const MOST_ADMITTED: usize = 64;
 /// A block is worked on until its own violation is this part of what it was over all variables.
 const INNER_TOLERANCE: f64 = 0.1;
 /// Pairs moved in a block before the others are looked at again, for each of its variables.
 const INNER_STEPS: usize = 64;
-/// Blocks between attempts to shrink.
+/// A variable enters the block if its violation is at least this part of the worst.
+const WORTH_ADMITTING: f64 = 0.3;
+/// Rounds between attempts to shrink.
 const SHRINK_EVERY: usize = 8;
 /// Shrinking must free this part of the variables, lest the columns be prepared anew for little.
 const WORTH_SHRINKING: f64 = 0.1;
 /// The tolerance on pairs is at most this many times lowered to make the gap small enough.
 const MAX_TIGHTENINGS: usize = 12;
+/// What rounding may leave of a sum, as a part of its terms: no reason to free a variable.
+const SUM_ROUNDING: f64 = 1e-14;
+/// Rounds in a row that fail to lower the objective, after which rounding is to blame.
+const MAX_IDLE: usize = 10;
 
 impl<K: KernelRows> SvmDual<'_, K> {
     /// Solves from a start of the solver's own choice.
@@ -98,7 +118,7 @@ impl<K: KernelRows> SvmDual<'_, K> {
             return Ok(Outcome::Infeasible(proof));
         }
         let mut solver = Solver::new(self, start, settings)?;
-        solver.run()?;
+        solver.run(if start.is_some() { 1 } else { n_levels(self.signs.len()) })?;
         Ok(solver.outcome())
     }
 
@@ -123,16 +143,20 @@ impl<K: KernelRows> SvmDual<'_, K> {
     }
 }
 
-/// The state of a solve. Arrays of `live` and the cache's rows run over the active variables only.
+/// The state of a solve. What is named `live`, and the rows of the cache, run over the active variables in the order of `active`.
 struct Solver<'a, K: KernelRows> {
     problem: &'a SvmDual<'a, K>,
     settings: &'a SmoSettings,
     cache: RowCache<'a, K>,
-    /// All signed variables and, as of when they were last active, their gradients.
+    /// All signed variables; the gradients of those that are not active are out of date.
     all: Variables,
-    /// Positions of the active variables, ascending.
     active: Vec<usize>,
     live: Variables,
+    block: Block,
+    /// Places of the block's variables among the active ones.
+    members: Vec<usize>,
+    /// Their columns, made ready in groups as they came, and how many are in each.
+    member_columns: Vec<(K::Columns, usize)>,
     n_steps: usize,
 }
 
@@ -143,119 +167,262 @@ impl<'a, K: KernelRows> Solver<'a, K> {
         settings: &'a SmoSettings,
     ) -> Result<Self, ProblemError> {
         let n = problem.signs.len();
-        let signed = |sign: f64, upper: f64| if sign > 0.0 { (0.0, upper) } else { (-upper, 0.0) };
-        let bounds = problem.signs.iter().zip(&problem.upper).map(|(&sign, &upper)| signed(sign, upper));
-        let (lower, upper): (Vec<f64>, Vec<f64>) = bounds.unzip();
-        let mut beta: Vec<f64> = match start {
-            Some(alpha) => alpha.iter().zip(&problem.signs).map(|(alpha, sign)| alpha * sign).collect(),
-            None => vec![0.0; n],
-        };
-        repair(&mut beta, &lower, &upper, problem.total);
         let diagonal = problem.kernel.diagonal_values().map_err(ProblemError::Rows)?;
         require_finite("diagonal of the kernel", &diagonal)?;
-        let gradient = problem.linear.iter().zip(&problem.signs).map(|(linear, sign)| linear * sign).collect();
-        let mut all = Variables { beta, lower, upper, gradient, diagonal };
-        let mut cache = RowCache::new(problem.kernel, settings.cache_bytes);
-        let support: Vec<usize> = (0..n).filter(|&at| all.beta[at] != 0.0).collect();
-        for idxs in support.chunks(BLOCK.min(cache.capacity())) {
-            cache.fetch(idxs)?;
-            let moves: Vec<(f64, &[f64])> = idxs.iter().map(|&idx| (all.beta[idx], cache.row(idx))).collect();
-            add_rows(&mut all.gradient, &moves);
+        let mut all = Variables { diagonal, ..Variables::default() };
+        for idx in 0..n {
+            let (sign, upper) = (problem.signs[idx], problem.upper[idx]);
+            let (lower, upper) = if sign > 0.0 { (0.0, upper) } else { (-upper, 0.0) };
+            all.lower.push(lower);
+            all.upper.push(upper);
+            all.beta.push(start.map_or(0.0, |start| (sign * start[idx]).clamp(lower, upper)));
+            all.gradient.push(sign * problem.linear[idx]);
         }
-        require_finite("gradient", &all.gradient)?;
-        let live = all.clone();
-        Ok(Solver { problem, settings, cache, all, active: (0..n).collect(), live, n_steps: 0 })
+        let cache = RowCache::without_columns(problem.kernel, settings.cache_bytes)?;
+        let (live, block) = (Variables::default(), Block::default());
+        Ok(Solver {
+            problem,
+            settings,
+            cache,
+            all,
+            active: Vec::new(),
+            live,
+            block,
+            members: Vec::new(),
+            member_columns: Vec::new(),
+            n_steps: 0,
+        })
     }
 
-    /// Works on block after block until no pair violates optimality and the gap is small, or the budget is spent.
-    fn run(&mut self) -> Result<(), ProblemError> {
-        let mut tolerance = self.settings.tolerance;
-        let mut n_tightenings = 0;
-        let mut n_blocks = 0;
+    /// Solves on ever more of the variables, each time from what came before.
+    fn run(&mut self, n_levels: usize) -> Result<(), ProblemError> {
+        let n = self.all.len();
+        for level in (0..n_levels).rev() {
+            let stride = LEVEL_RATIO.pow(level as u32);
+            let is_new = |idx: &usize| {
+                idx.is_multiple_of(stride) && (self.active.is_empty() || !idx.is_multiple_of(stride * LEVEL_RATIO))
+            };
+            let newcomers: Vec<usize> = (0..n).filter(is_new).collect();
+            let first_new = self.active.len();
+            self.activate(&newcomers)?;
+            let share = self.active.len() as f64 / n as f64;
+            self.settle(share * self.problem.total, first_new)?;
+            let tolerance = if level == 0 {
+                self.settings.tolerance
+            } else {
+                self.settings.tolerance.max(COARSE * self.live.violation())
+            };
+            self.descend(tolerance)?;
+        }
+        self.store();
+        Ok(())
+    }
+
+    /// Takes up variables, their gradients computed from all variables that are not 0.
+    fn activate(&mut self, idxs: &[usize]) -> Result<(), ProblemError> {
+        let first_new = self.active.len();
+        self.store();
+        let (mut held, mut streamed) = (Vec::new(), vec![0.0; self.all.len()]);
+        for (idx, &beta) in self.all.beta.iter().enumerate() {
+            if beta != 0.0 && self.cache.holds(idx) {
+                held.push(idx);
+            } else if first_new > 0 {
+                streamed[idx] = beta;
+            }
+        }
+        self.cache.widen(idxs, &held)?;
+        self.active.extend(idxs);
+        let mut gradient: Vec<f64> =
+            idxs.iter().map(|&idx| self.problem.linear[idx] * self.problem.signs[idx]).collect();
+        for &idx in held.iter().filter(|&&idx| !self.cache.holds(idx)) {
+            streamed[idx] = self.all.beta[idx];
+        }
+        add_kernel_product(self.problem.kernel, &streamed, idxs, &mut gradient)?;
+        held.retain(|&idx| self.cache.holds(idx));
+        let moves: Vec<(f64, &[f64])> =
+            held.iter().map(|&idx| (self.all.beta[idx], &self.cache.row(idx)[first_new..])).collect();
+        add_rows(&mut gradient, &moves);
+        for (&idx, gradient) in idxs.iter().zip(gradient) {
+            self.all.gradient[idx] = gradient;
+        }
+        self.live = self.all.select(&self.active);
+        if first_new == 0 {
+            let support: Vec<usize> = (0..self.live.len()).filter(|&at| self.live.beta[at] != 0.0).collect();
+            self.add_support(&support.iter().map(|&at| (at, self.live.beta[at])).collect::<Vec<_>>())?;
+        }
+        self.require_finite_gradient()
+    }
+
+    /// Brings the gradient up to date after changes of variables. Rows in the cache come first, before others push them out.
+    fn add_support(&mut self, changes: &[(usize, f64)]) -> Result<(), ProblemError> {
+        let (mut changes, missing): (Vec<_>, Vec<_>) =
+            changes.iter().partition(|&&(at, _)| self.cache.holds(self.active[at]));
+        changes.extend(missing);
+        for changes in changes.chunks(BATCH.min(self.cache.capacity())) {
+            let idxs: Vec<usize> = changes.iter().map(|&(at, _)| self.active[at]).collect();
+            self.cache.fetch(&idxs)?;
+            let moves: Vec<(f64, &[f64])> =
+                changes.iter().zip(&idxs).map(|(&(_, change), &idx)| (change, self.cache.row(idx))).collect();
+            add_rows(&mut self.live.gradient, &moves);
+        }
+        Ok(())
+    }
+
+    /// Makes the active variables sum up to a total, or as near as they can come: first those from `first_new` on move, which have not been worked on yet,
+    /// in the order in which their gradients ask for it.
+    fn settle(&mut self, total: f64, first_new: usize) -> Result<(), ProblemError> {
+        let live = &mut self.live;
+        let mut missing = total - live.beta.iter().sum::<f64>();
+        let scale: f64 = live.beta.iter().map(|beta| beta.abs()).sum::<f64>() + total.abs();
+        if missing.abs() <= SUM_ROUNDING * scale {
+            return Ok(());
+        }
+        let direction = missing.signum();
+        let mut order: Vec<usize> = (0..live.len()).collect();
+        order.sort_by(|&a, &b| {
+            let key = |at: usize| (at < first_new, direction * live.gradient[at]);
+            key(a).0.cmp(&key(b).0).then(key(a).1.total_cmp(&key(b).1)).then(a.cmp(&b))
+        });
+        let mut changes = Vec::new();
+        for at in order {
+            if missing.abs() <= SUM_ROUNDING * scale {
+                break;
+            }
+            let moved = (live.beta[at] + missing).clamp(live.lower[at], live.upper[at]);
+            let change = moved - live.beta[at];
+            if change != 0.0 {
+                (live.beta[at], missing) = (moved, missing - change);
+                changes.push((at, change));
+            }
+        }
+        self.add_support(&changes)?;
+        self.require_finite_gradient()
+    }
+
+    /// Works on block after block until no pair of active variables violates optimality by more than the tolerance; where all are active, until the
+    /// certificate holds as well; or until the budget is spent.
+    fn descend(&mut self, mut tolerance: f64) -> Result<(), ProblemError> {
+        let all_wanted = self.active.len() == self.all.len();
+        let (mut n_rounds, mut n_tightenings, mut n_idle, mut scale) = (0, 0, 0, 0.0_f64);
         loop {
-            let violation = self.violation();
-            if violation <= tolerance {
+            let violation = self.live.violation();
+            let spent = self.n_steps >= self.settings.max_steps || n_idle == MAX_IDLE;
+            if violation <= tolerance || spent {
+                if !all_wanted {
+                    return Ok(());
+                }
                 if self.active.len() < self.all.len() {
                     self.unshrink()?;
+                    n_idle = 0;
                     continue;
                 }
                 self.store();
-                if self.certificate().holds(self.settings.tolerance) || n_tightenings == MAX_TIGHTENINGS {
+                if spent || n_tightenings == MAX_TIGHTENINGS || self.certificate().holds(self.settings.tolerance) {
                     return Ok(());
                 }
-                tolerance = 0.25 * violation.max(0.0);
+                tolerance = 0.25 * violation;
                 n_tightenings += 1;
                 continue;
             }
-            if self.n_steps >= self.settings.max_steps {
-                if self.active.len() < self.all.len() {
-                    self.unshrink()?;
-                }
-                self.store();
-                return Ok(());
-            }
-            if !self.improve_block((INNER_TOLERANCE * violation).max(0.5 * tolerance))? {
-                self.store();
-                return Ok(());
-            }
-            n_blocks += 1;
-            if n_blocks % SHRINK_EVERY == 0 && self.may_shrink() {
+            let progress = self.improve((INNER_TOLERANCE * violation).max(0.5 * tolerance))?;
+            self.require_finite_gradient()?;
+            scale = scale.max(progress);
+            n_idle = if progress > f64::EPSILON * scale { 0 } else { n_idle + 1 };
+            n_rounds += 1;
+            if all_wanted && n_rounds % SHRINK_EVERY == 0 && self.may_shrink() {
                 self.shrink();
             }
         }
     }
 
-    fn violation(&self) -> f64 {
-        let (least, largest) = self.live.extremes();
-        if least.is_infinite() || largest.is_infinite() { 0.0 } else { largest - least }
-    }
-
-    /// Chooses a block, moves its pairs, and brings all gradients up to date. False if nothing moved.
-    fn improve_block(&mut self, tolerance: f64) -> Result<bool, ProblemError> {
-        let capacity = self.cache.capacity().min(BLOCK);
-        let block = if capacity < 4 { self.choose_pair()? } else { self.choose_block(capacity) };
-        let idxs: Vec<usize> = block.iter().map(|&at| self.active[at]).collect();
-        self.cache.fetch(&idxs)?;
-        let mut gram = Vec::with_capacity(block.len() * block.len());
-        for &idx in &idxs {
-            let row = self.cache.row(idx);
-            gram.extend(block.iter().map(|&at| row[at]));
+    /// Takes the worst violators into the block, moves its pairs, and brings all gradients up to date. Only variables that moved cost a whole row.
+    /// Returns by how much the objective fell: $-\tfrac12\delta^\top(g + g')$ for changes $\delta$ and the gradients before and after.
+    fn improve(&mut self, tolerance: f64) -> Result<f64, ProblemError> {
+        self.admit()?;
+        for (place, &at) in self.members.iter().enumerate() {
+            self.block.set(place, self.live.entry(at));
         }
-        let mut own = self.live.select(&block);
-        let budget = (INNER_STEPS * block.len()).min(self.settings.max_steps - self.n_steps);
-        self.n_steps += minimise(&mut own, &gram, tolerance, budget);
-        let mut moves = Vec::with_capacity(block.len());
-        for ((&at, &idx), &beta) in block.iter().zip(&idxs).zip(&own.beta) {
+        let budget = (INNER_STEPS * self.members.len()).min(self.settings.max_steps - self.n_steps);
+        self.n_steps += self.block.minimise(tolerance, budget).max(1);
+        let mut changes = Vec::with_capacity(self.members.len());
+        let mut progress = 0.0;
+        for (&at, &beta) in self.members.iter().zip(self.block.beta()) {
             let change = beta - self.live.beta[at];
             self.live.beta[at] = beta;
             if change != 0.0 {
-                moves.push((change, self.cache.row(idx)));
+                changes.push((at, change));
+                progress -= 0.5 * change * self.live.gradient[at];
             }
         }
-        add_rows(&mut self.live.gradient, &moves);
-        Ok(!moves.is_empty())
+        self.add_support(&changes)?;
+        progress -= changes.iter().map(|&(at, change)| 0.5 * change * self.live.gradient[at]).sum::<f64>();
+        Ok(progress)
     }
 
-    /// The variables that violate optimality most, half of them to rise and half to fall, in ascending order.
-    fn choose_block(&self, size: usize) -> Vec<usize> {
+    /// Takes into the block the variables outside it that violate optimality most, the worst pair among them unless it is there already.
+    fn admit(&mut self) -> Result<(), ProblemError> {
+        let n_each = (self.members.len() / 4).clamp(LEAST_ADMITTED, MOST_ADMITTED);
+        if self.members.len() + 2 * n_each > BLOCK_LIMIT {
+            self.thin(BLOCK_LIMIT / 2);
+        }
+        let newcomers = self.violators(n_each);
+        if newcomers.is_empty() {
+            return Ok(());
+        }
+        let kernel = self.problem.kernel;
+        let idxs: Vec<usize> = newcomers.iter().map(|&at| self.active[at]).collect();
+        self.member_columns.push((kernel.prepare_columns(&idxs), idxs.len()));
+        self.members.extend(&newcomers);
+        let n = self.members.len();
+        let mut values = vec![0.0; idxs.len() * n];
+        let mut start = 0;
+        for (columns, width) in &self.member_columns {
+            let mut places: Vec<&mut [f64]> = values.chunks_mut(n).map(|row| &mut row[start..start + width]).collect();
+            kernel.fill_rows(&idxs, columns, &mut places).map_err(ProblemError::Rows)?;
+            start += width;
+        }
+        self.block.extend(idxs.len(), |new, other| values[new * n + other]);
+        Ok(())
+    }
+
+    /// Variables outside the block that violate optimality most, as many to rise and as many to fall.
+    fn violators(&self, n_each: usize) -> Vec<usize> {
         let live = &self.live;
+        let mut is_member = vec![false; live.len()];
+        self.members.iter().for_each(|&at| is_member[at] = true);
         let (least, largest) = live.extremes();
-        let risers = (0..live.len()).filter(|&at| live.can_rise(at) && live.gradient[at] < largest);
-        let fallers = (0..live.len()).filter(|&at| live.can_fall(at) && live.gradient[at] > least);
-        let mut block = first_by(risers.collect(), size / 2, |&a, &b| live.gradient[a].total_cmp(&live.gradient[b]));
-        block.extend(first_by(fallers.collect(), size / 2, |&a, &b| live.gradient[b].total_cmp(&live.gradient[a])));
-        block.sort_unstable();
-        block.dedup();
-        block
+        let margin = WORTH_ADMITTING * (largest - least);
+        let (mut risers, mut fallers) = (Vec::new(), Vec::new());
+        for at in (0..live.len()).filter(|&at| !is_member[at]) {
+            if live.can_rise(at) && live.gradient[at] < largest - margin {
+                risers.push(at);
+            }
+            if live.can_fall(at) && live.gradient[at] > least + margin {
+                fallers.push(at);
+            }
+        }
+        let mut violators = first_by(risers, n_each, |&a, &b| live.gradient[a].total_cmp(&live.gradient[b]));
+        violators.extend(first_by(fallers, n_each, |&a, &b| live.gradient[b].total_cmp(&live.gradient[a])));
+        violators.sort_unstable();
+        violators.dedup();
+        violators
     }
 
-    /// The pair of Platt's scheme, by the second-order rule.
-    fn choose_pair(&mut self) -> Result<Vec<usize>, ProblemError> {
-        let riser = self.live.riser().expect("some variable violates optimality");
-        self.cache.fetch(&[self.active[riser]])?;
-        let row = self.cache.row(self.active[riser]);
-        let faller = self.live.faller(riser, row, 0.0).expect("some variable violates optimality");
-        Ok(vec![riser.min(faller), riser.max(faller)])
+    /// Drops members of the block that are at a bound or, where that is not enough, all.
+    fn thin(&mut self, limit: usize) {
+        let is_free = |at: usize| self.live.can_rise(at) && self.live.can_fall(at);
+        let kept: Vec<usize> = (0..self.members.len()).filter(|&place| is_free(self.members[place])).collect();
+        self.keep_members(if kept.len() <= limit { &kept } else { &[] });
+    }
+
+    fn keep_members(&mut self, places: &[usize]) {
+        self.block.retain(places);
+        self.members = places.iter().map(|&place| self.members[place]).collect();
+        let idxs: Vec<usize> = self.members.iter().map(|&at| self.active[at]).collect();
+        self.member_columns.clear();
+        if !idxs.is_empty() {
+            self.member_columns.push((self.problem.kernel.prepare_columns(&idxs), idxs.len()));
+        }
     }
 
     fn may_shrink(&self) -> bool {
@@ -279,28 +446,22 @@ impl<'a, K: KernelRows> Solver<'a, K> {
             return;
         }
         self.store();
+        let mut place_of = vec![None; self.live.len()];
+        kept.iter().enumerate().for_each(|(place, &at)| place_of[at] = Some(place));
+        let staying: Vec<usize> = (0..self.members.len()).filter(|&m| place_of[self.members[m]].is_some()).collect();
+        self.keep_members(&staying);
+        self.members.iter_mut().for_each(|at| *at = place_of[*at].expect("the member stays"));
         self.live = self.live.select(&kept);
         self.active = kept.iter().map(|&at| self.active[at]).collect();
         self.cache.narrow(&kept, &self.active);
     }
 
-    /// Computes the gradients of the variables left aside anew, and goes on with all.
+    /// Goes on with all variables.
     fn unshrink(&mut self) -> Result<(), ProblemError> {
-        self.store();
-        let n = self.all.len();
-        let mut is_active = vec![false; n];
+        let mut is_active = vec![false; self.all.len()];
         self.active.iter().for_each(|&idx| is_active[idx] = true);
-        let idle: Vec<usize> = (0..n).filter(|&idx| !is_active[idx]).collect();
-        let mut gradient: Vec<f64> =
-            idle.iter().map(|&idx| self.problem.linear[idx] * self.problem.signs[idx]).collect();
-        add_kernel_product(self.problem.kernel, &self.all.beta, &idle, &mut gradient)?;
-        for (&idx, gradient) in idle.iter().zip(gradient) {
-            self.all.gradient[idx] = gradient;
-        }
-        self.active = (0..n).collect();
-        self.live = self.all.clone();
-        self.cache.widen(&self.active);
-        Ok(())
+        let idle: Vec<usize> = (0..self.all.len()).filter(|&idx| !is_active[idx]).collect();
+        self.activate(&idle)
     }
 
     /// Writes the active variables back among all.
@@ -308,6 +469,18 @@ impl<'a, K: KernelRows> Solver<'a, K> {
         for (at, &idx) in self.active.iter().enumerate() {
             self.all.beta[idx] = self.live.beta[at];
             self.all.gradient[idx] = self.live.gradient[at];
+        }
+    }
+
+    fn require_finite_gradient(&self) -> Result<(), ProblemError> {
+        match self.live.gradient.iter().position(|value| !value.is_finite()) {
+            None => Ok(()),
+            Some(at) => Err(ProblemError::Value {
+                what: "gradient of variable",
+                idx: self.active[at],
+                value: self.live.gradient[at],
+                expected: "a finite number: smaller kernel values or bounds",
+            }),
         }
     }
 
@@ -360,22 +533,9 @@ impl<'a, K: KernelRows> Solver<'a, K> {
     }
 }
 
-/// Moves variables into their bounds, then, in order, towards the total, which the bounds admit.
-fn repair(beta: &mut [f64], lower: &[f64], upper: &[f64], total: f64) {
-    for ((beta, &lower), &upper) in beta.iter_mut().zip(lower).zip(upper) {
-        *beta = beta.clamp(lower, upper);
-    }
-    let mut missing = total - beta.iter().sum::<f64>();
-    let scale = beta.iter().map(|beta| beta.abs()).sum::<f64>() + total.abs();
-    for ((beta, &lower), &upper) in beta.iter_mut().zip(lower).zip(upper) {
-        // What rounding alone may leave is no reason to free a variable.
-        if missing.abs() <= 1e-14 * scale {
-            return;
-        }
-        let moved = (*beta + missing).clamp(lower, upper);
-        missing -= moved - *beta;
-        *beta = moved;
-    }
+/// Levels of a problem: the last has all variables, each one before it a third.
+fn n_levels(n: usize) -> usize {
+    1 + (1..).take_while(|&level| n / LEVEL_RATIO.pow(level) >= LEAST_LEVEL).count()
 }
 
 /// The first few in an order, ties by position.

@@ -1,0 +1,71 @@
+//! Signed variables with their bounds and gradients.
+
+use super::block::Entry;
+
+/// Variables of $\min_\beta\ \tfrac12\beta^\top K\beta + c^\top\beta$, $\ell_i\le\beta_i\le h_i$, $\mathbf 1^\top\beta = \Delta$, with the gradient $K\beta + c$ and the diagonal of $K$.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Variables {
+    pub(super) beta: Vec<f64>,
+    pub(super) lower: Vec<f64>,
+    pub(super) upper: Vec<f64>,
+    pub(super) gradient: Vec<f64>,
+    pub(super) diagonal: Vec<f64>,
+}
+
+impl Variables {
+    pub(super) fn len(&self) -> usize {
+        self.beta.len()
+    }
+
+    pub(super) fn can_rise(&self, at: usize) -> bool {
+        self.beta[at] < self.upper[at]
+    }
+
+    pub(super) fn can_fall(&self, at: usize) -> bool {
+        self.lower[at] < self.beta[at]
+    }
+
+    /// The least gradient of a variable that can rise, and the largest of one that can fall; infinite where there is none.
+    pub(super) fn extremes(&self) -> (f64, f64) {
+        let (mut least, mut largest) = (f64::INFINITY, f64::NEG_INFINITY);
+        for at in 0..self.len() {
+            let gradient = self.gradient[at];
+            if self.can_rise(at) && gradient < least {
+                least = gradient;
+            }
+            if self.can_fall(at) && gradient > largest {
+                largest = gradient;
+            }
+        }
+        (least, largest)
+    }
+
+    /// How much the worst pair violates optimality; 0 where none does.
+    pub(super) fn violation(&self) -> f64 {
+        let (least, largest) = self.extremes();
+        (largest - least).max(0.0)
+    }
+
+    /// One variable, for a block.
+    pub(super) fn entry(&self, at: usize) -> Entry {
+        Entry {
+            beta: self.beta[at],
+            lower: self.lower[at],
+            upper: self.upper[at],
+            gradient: self.gradient[at],
+            diagonal: self.diagonal[at],
+        }
+    }
+
+    /// The variables at some positions.
+    pub(super) fn select(&self, at: &[usize]) -> Variables {
+        let pick = |values: &[f64]| at.iter().map(|&at| values[at]).collect();
+        Variables {
+            beta: pick(&self.beta),
+            lower: pick(&self.lower),
+            upper: pick(&self.upper),
+            gradient: pick(&self.gradient),
+            diagonal: pick(&self.diagonal),
+        }
+    }
+}
