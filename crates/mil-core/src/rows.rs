@@ -9,22 +9,22 @@ pub type RowError = Box<dyn Error + Send + Sync>;
 
 /// A symmetric matrix known by its rows.
 ///
-/// A solver asks for a few rows at a time and only for the columns it still works on; whoever computes them may make these columns
-/// ready beforehand. A row must be the same to the bit whichever rows it is computed with, whatever the columns beside it.
+/// A solver asks for a few rows at a time and only for the columns it still works on; both are made ready beforehand, so that what it asks for often is made
+/// ready once. A value must be the same to the bit whichever rows and columns it is computed with.
 ///
 /// ```
 /// use mil_core::KernelRows;
 /// use nalgebra::dmatrix;
 /// let matrix = dmatrix![2.0, 1.0; 1.0, 3.0];
 /// let (mut first, mut second) = ([0.0], [0.0]);
-/// let last_column = matrix.prepare_columns(&[1]);
+/// let last_column = matrix.prepare(&[1]);
 /// matrix.fill_rows(&[0, 1], &last_column, &mut [&mut first, &mut second])?;
 /// assert_eq!((first, second), ([1.0], [3.0]));
 /// # Ok::<(), mil_core::RowError>(())
 /// ```
 pub trait KernelRows: Sync {
-    /// Some of the columns, made ready.
-    type Columns: Send + Sync;
+    /// Some positions, as rows or as columns, made ready.
+    type Prepared: Send + Sync;
 
     /// Rows of the matrix, which are as many as its columns.
     fn order(&self) -> usize;
@@ -35,25 +35,36 @@ pub trait KernelRows: Sync {
     /// If a value cannot be computed.
     fn diagonal_values(&self) -> Result<Vec<f64>, RowError>;
 
-    /// The columns at these positions, in this order.
+    /// Makes positions ready, in this order.
     ///
     /// # Panics
     /// If a position is out of range.
-    fn prepare_columns(&self, idxs: &[usize]) -> Self::Columns;
+    fn prepare(&self, idxs: &[usize]) -> Self::Prepared;
 
-    /// Writes the rows at the given positions, restricted to the columns, each to its place.
+    /// Writes rows, restricted to columns, each to its place.
     ///
     /// # Errors
     /// If a value cannot be computed; the places then hold anything.
     ///
     /// # Panics
-    /// If a position is out of range, or a place has not the length of the columns.
-    fn fill_rows(&self, idxs: &[usize], columns: &Self::Columns, places: &mut [&mut [f64]]) -> Result<(), RowError>;
+    /// If there is not a place for each row, or a place has not the length of the columns.
+    fn fill(&self, rows: &Self::Prepared, columns: &Self::Prepared, places: &mut [&mut [f64]]) -> Result<(), RowError>;
+
+    /// [`fill`](Self::fill) for rows that are not ready yet.
+    ///
+    /// # Errors
+    /// As for [`fill`](Self::fill).
+    ///
+    /// # Panics
+    /// As for [`fill`](Self::fill) and [`prepare`](Self::prepare).
+    fn fill_rows(&self, idxs: &[usize], columns: &Self::Prepared, places: &mut [&mut [f64]]) -> Result<(), RowError> {
+        self.fill(&self.prepare(idxs), columns, places)
+    }
 }
 
 /// A matrix in memory; only its columns are read, so that what is above the diagonal should mirror what is below.
 impl KernelRows for DMatrix<f64> {
-    type Columns = Vec<usize>;
+    type Prepared = Vec<usize>;
 
     fn order(&self) -> usize {
         self.ncols()
@@ -63,17 +74,17 @@ impl KernelRows for DMatrix<f64> {
         Ok(self.diagonal().as_slice().to_vec())
     }
 
-    fn prepare_columns(&self, idxs: &[usize]) -> Vec<usize> {
-        assert!(idxs.iter().all(|&idx| idx < self.ncols()), "a column out of range");
+    fn prepare(&self, idxs: &[usize]) -> Vec<usize> {
+        assert!(idxs.iter().all(|&idx| idx < self.ncols()), "a position out of range");
         idxs.to_vec()
     }
 
-    fn fill_rows(&self, idxs: &[usize], columns: &Vec<usize>, places: &mut [&mut [f64]]) -> Result<(), RowError> {
-        for (&idx, place) in idxs.iter().zip(places) {
-            let row = self.column(idx);
-            for (value, &column) in place.iter_mut().zip(columns) {
-                *value = row[column];
-            }
+    fn fill(&self, rows: &Vec<usize>, columns: &Vec<usize>, places: &mut [&mut [f64]]) -> Result<(), RowError> {
+        assert_eq!(rows.len(), places.len(), "a place for each row");
+        for (&row, place) in rows.iter().zip(places) {
+            assert_eq!(columns.len(), place.len(), "a value for each column");
+            let row = self.column(row);
+            place.iter_mut().zip(columns).for_each(|(value, &column)| *value = row[column]);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_group, criterion_main};
 use mil_core::{BagSet, KernelRows, stream};
 use mil_kernels::{BagScale, BagSimilarity, Gram, GramRows, Kernel, SetKernel, gram, gram_into};
 use nalgebra::DMatrix;
@@ -48,7 +48,7 @@ fn grams(criterion: &mut Criterion) {
 fn rows(criterion: &mut Criterion) {
     let (kernel, data) = (Kernel::Gaussian { gamma: 1.0 / N_FEATURES as f64 }, instances(4000));
     let rows = GramRows::new(&kernel, &data).expect("normal instances");
-    let columns = rows.prepare_columns(&(0..4000).collect::<Vec<_>>());
+    let columns = rows.prepare(&(0..4000).collect::<Vec<_>>());
     for n_rows in [1, 8, 64] {
         let idxs: Vec<usize> = (0..n_rows).collect();
         let mut values = vec![0.0; n_rows * 4000];

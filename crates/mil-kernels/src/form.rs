@@ -267,8 +267,7 @@ impl<'a> Pairs<'a> {
     #[cold]
     #[inline(never)]
     fn distance_by_definition(&self, left_idx: usize, right_idx: usize) -> f64 {
-        let (left, right) = (self.left.instances(), self.right.instances());
-        let (x, z) = (left.column(left_idx), right.column(right_idx));
+        let (x, z) = (self.left.instance(left_idx), self.right.instance(right_idx));
         x.iter().zip(z.iter()).map(|(x, z)| (x - z) * (x - z)).sum()
     }
 }

@@ -109,7 +109,7 @@ pub(crate) fn between(
     centre: &[f64],
 ) -> Result<DMatrix<f64>, KernelError> {
     let right = Side::new(form, right, centre)?;
-    let (n_left, n_right) = (left.instances().ncols(), right.instances().ncols());
+    let (n_left, n_right) = (left.len(), right.len());
     let mut values = vec![0.0; n_left * n_right];
     let mut columns: Vec<&mut [f64]> = values.chunks_mut(n_left.max(1)).collect();
     fill_columns(Pairs::new(form, left, &right), &mut columns)?;
@@ -118,7 +118,7 @@ pub(crate) fn between(
 
 /// Writes the values of all left instances with each right one to the column given for it.
 pub(crate) fn fill_columns(pairs: Pairs<'_>, columns: &mut [&mut [f64]]) -> Result<(), KernelError> {
-    let n_left = pairs.left.instances().ncols();
+    let n_left = pairs.left.len();
     let n_block_rows = n_left.div_ceil(BLOCK).max(1);
     let places = split_into_blocks(columns.iter_mut().map(|column| &mut **column), n_left)
         .into_iter()
@@ -227,8 +227,8 @@ fn fill(pairs: Pairs<'_>, places: Vec<Place<'_>>) -> Result<(), KernelError> {
     let errors: Vec<KernelError> = places
         .into_par_iter()
         .filter_map(|mut place| {
-            let left_panels = panels_of::<HEIGHT>(place.row, pairs.left.instances().ncols());
-            let right_panels = panels_of::<WIDTH>(place.column, pairs.right.instances().ncols());
+            let left_panels = panels_of::<HEIGHT>(place.row, pairs.left.len());
+            let right_panels = panels_of::<WIDTH>(place.column, pairs.right.len());
             visit(pairs, left_panels, right_panels, &mut place);
             place.defect.iter().any(|defect| *defect != 0.0).then(|| place.first_overflow())
         })

@@ -65,7 +65,7 @@ pub use error::KernelError;
 pub use gram::{cross_gram, diagonal, gram, gram_into};
 pub use kernel::Kernel;
 pub use matrix::Gram;
-pub use rows::{GramColumns, GramRows};
+pub use rows::{GramRows, PackedInstances};
 pub use set_kernel::{BagScale, SetKernel};
 pub use similarity::{BagSimilarity, partial_similarity};
 

@@ -20,7 +20,7 @@ use crate::{Gram, Kernel, KernelError, diagonal};
 /// let instances = DMatrix::from_row_slice(1, 3, &[1.0, 2.0, 3.0]); // three instances of one feature
 /// let rows = GramRows::new(&Kernel::Linear, &instances)?;
 /// let mut row = [0.0; 2];
-/// rows.fill_rows(&[2], &rows.prepare_columns(&[0, 1]), &mut [&mut row])?;
+/// rows.fill_rows(&[2], &rows.prepare(&[0, 1]), &mut [&mut row])?;
 /// assert_eq!(row, [3.0, 6.0]);
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
@@ -36,9 +36,9 @@ pub struct GramRows<'a> {
 
 /// Some of the instances, packed.
 #[derive(Debug)]
-pub struct GramColumns {
+pub struct PackedInstances<'a> {
     idxs: Vec<usize>,
-    side: Side<'static>,
+    side: Side<'a>,
 }
 
 impl<'a> GramRows<'a> {
@@ -52,14 +52,6 @@ impl<'a> GramRows<'a> {
         let centre = centre_for(&form, instances);
         let max_norm = largest_norm(&form, instances, &centre)?;
         Ok(GramRows { form, instances, centre, diagonal, max_norm })
-    }
-
-    /// Packs instances of this set, which passed as a whole.
-    fn side(&self, idxs: &[usize]) -> Side<'static> {
-        let mut side = Side::of_selection(&self.form, self.instances.select_columns(idxs), &self.centre)
-            .expect("the whole set suits the form");
-        side.max_norm = self.max_norm;
-        side
     }
 }
 
@@ -77,8 +69,8 @@ fn largest_norm(form: &Form, instances: DMatrixView<'_, f64>, centre: &[f64]) ->
     Ok(largest)
 }
 
-impl KernelRows for GramRows<'_> {
-    type Columns = GramColumns;
+impl<'a> KernelRows for GramRows<'a> {
+    type Prepared = PackedInstances<'a>;
 
     fn order(&self) -> usize {
         self.instances.ncols()
@@ -88,18 +80,25 @@ impl KernelRows for GramRows<'_> {
         Ok(self.diagonal.clone())
     }
 
-    fn prepare_columns(&self, idxs: &[usize]) -> GramColumns {
-        GramColumns { idxs: idxs.to_vec(), side: self.side(idxs) }
+    fn prepare(&self, idxs: &[usize]) -> PackedInstances<'a> {
+        let mut side =
+            Side::of_chosen(&self.form, self.instances, idxs, &self.centre).expect("the whole set suits the form");
+        side.max_norm = self.max_norm;
+        PackedInstances { idxs: idxs.to_vec(), side }
     }
 
-    fn fill_rows(&self, idxs: &[usize], columns: &GramColumns, places: &mut [&mut [f64]]) -> Result<(), RowError> {
-        assert_eq!(idxs.len(), places.len(), "one place for each row");
-        assert!(places.iter().all(|place| place.len() == columns.idxs.len()), "a value for each of the columns");
-        let right = self.side(idxs);
-        fill_columns(Pairs::new(&self.form, &columns.side, &right), places).map_err(|error| match error {
+    fn fill(
+        &self,
+        rows: &PackedInstances<'a>,
+        columns: &PackedInstances<'a>,
+        places: &mut [&mut [f64]],
+    ) -> Result<(), RowError> {
+        assert_eq!(rows.idxs.len(), places.len(), "a place for each row");
+        assert!(places.iter().all(|place| place.len() == columns.idxs.len()), "a value for each column");
+        fill_columns(Pairs::new(&self.form, &columns.side, &rows.side), places).map_err(|error| match error {
             // Positions among the columns and rows asked for become those among all instances.
             KernelError::Overflow { quantity, left_idx, right_idx, value } => {
-                let (left_idx, right_idx) = (columns.idxs[left_idx], idxs[right_idx]);
+                let (left_idx, right_idx) = (columns.idxs[left_idx], rows.idxs[right_idx]);
                 KernelError::Overflow { quantity, left_idx, right_idx, value }.into()
             }
             other => other.into(),
@@ -109,7 +108,7 @@ impl KernelRows for GramRows<'_> {
 
 /// A matrix computed beforehand.
 impl KernelRows for Gram {
-    type Columns = Vec<usize>;
+    type Prepared = Vec<usize>;
 
     fn order(&self) -> usize {
         self.n_instances()
@@ -119,14 +118,16 @@ impl KernelRows for Gram {
         Ok((0..self.n_instances()).map(|idx| self[(idx, idx)]).collect())
     }
 
-    fn prepare_columns(&self, idxs: &[usize]) -> Vec<usize> {
-        assert!(idxs.iter().all(|&idx| idx < self.n_instances()), "a column out of range");
+    fn prepare(&self, idxs: &[usize]) -> Vec<usize> {
+        assert!(idxs.iter().all(|&idx| idx < self.n_instances()), "a position out of range");
         idxs.to_vec()
     }
 
-    fn fill_rows(&self, idxs: &[usize], columns: &Vec<usize>, places: &mut [&mut [f64]]) -> Result<(), RowError> {
-        for (&idx, place) in idxs.iter().zip(places) {
-            let row = self.row(idx);
+    fn fill(&self, rows: &Vec<usize>, columns: &Vec<usize>, places: &mut [&mut [f64]]) -> Result<(), RowError> {
+        assert_eq!(rows.len(), places.len(), "a place for each row");
+        for (&row, place) in rows.iter().zip(places) {
+            assert_eq!(columns.len(), place.len(), "a value for each column");
+            let row = self.row(row);
             place.iter_mut().zip(columns).for_each(|(value, &column)| *value = row[column]);
         }
         Ok(())

@@ -204,7 +204,7 @@ fn pair_sums<'a, 'b>(
     let centre = centre_for(form, left);
     let (left, right) = (Side::new(form, left, &centre)?, Side::new(form, right, &centre)?);
     let pairs = Pairs::new(form, &left, &right);
-    let (n_left, n_right) = (left.instances().ncols(), right.instances().ncols());
+    let (n_left, n_right) = (left.len(), right.len());
     let (left_bags, right_bags) = (bag_of_each(left_offsets), bag_of_each(right_offsets));
     let n_left_bags = left_offsets.len() - 1;
     let band_sums = |column: usize| {

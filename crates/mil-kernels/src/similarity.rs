@@ -56,7 +56,7 @@ impl<'a> BagSimilarity<'a> {
     /// Number of candidates.
     #[must_use]
     pub fn n_candidates(&self) -> usize {
-        self.candidates.instances().ncols()
+        self.candidates.len()
     }
 
     /// The similarity of one bag to each candidate.

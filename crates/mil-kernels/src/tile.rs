@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use nalgebra::{DMatrix, DMatrixView};
+use nalgebra::{DMatrixView, DVectorView};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
@@ -39,19 +39,20 @@ pub(crate) struct Side<'a> {
     pub(crate) lengths: Vec<Vec<Lanes>>,
 }
 
-/// Instances of the caller, or a selection of them.
+/// The columns of a matrix, or some of them.
 #[derive(Debug)]
-enum Instances<'a> {
-    Borrowed(DMatrixView<'a, f64>),
-    Owned(DMatrix<f64>),
+struct Instances<'a> {
+    all: DMatrixView<'a, f64>,
+    chosen: Option<Vec<usize>>,
 }
 
-impl Side<'static> {
-    /// [`new`](Side::new) over a selection of its own.
-    pub(crate) fn of_selection(form: &Form, selection: DMatrix<f64>, centre: &[f64]) -> Result<Self, KernelError> {
-        let side = Side::new(form, selection.as_view(), centre)?;
-        let Side { instances: _, centred, raw, norms, max_norm, lengths } = side;
-        Ok(Side { instances: Instances::Owned(selection), centred, raw, norms, max_norm, lengths })
+impl Instances<'_> {
+    fn len(&self) -> usize {
+        self.chosen.as_ref().map_or(self.all.ncols(), Vec::len)
+    }
+
+    fn get(&self, idx: usize) -> DVectorView<'_, f64> {
+        self.all.column(self.chosen.as_ref().map_or(idx, |chosen| chosen[idx]))
     }
 }
 
@@ -68,14 +69,28 @@ impl<'a> Side<'a> {
         if form.uses_minima() {
             require_non_negative(instances)?;
         }
-        let packed = |wanted, centre: &[f64]| if wanted { pack(instances, centre) } else { Vec::new() };
+        Side::packed(form, Instances { all: instances, chosen: None }, centre)
+    }
+
+    /// Packs some of the instances of which a side has been made before, and hence trusted.
+    pub(crate) fn of_chosen(
+        form: &Form,
+        instances: DMatrixView<'a, f64>,
+        chosen: &[usize],
+        centre: &[f64],
+    ) -> Result<Self, KernelError> {
+        Side::packed(form, Instances { all: instances, chosen: Some(chosen.to_vec()) }, centre)
+    }
+
+    fn packed(form: &Form, instances: Instances<'a>, centre: &[f64]) -> Result<Self, KernelError> {
+        let packed = |wanted, centre: &[f64]| if wanted { pack(&instances, centre) } else { Vec::new() };
         let mut side = Side {
-            instances: Instances::Borrowed(instances),
             centred: packed(form.uses_distances(), centre),
-            raw: packed(form.uses_products() || form.uses_minima(), &vec![0.0; instances.nrows()]),
-            norms: vec![Lanes::default(); instances.ncols().div_ceil(HEIGHT)],
+            raw: packed(form.uses_products() || form.uses_minima(), &vec![0.0; centre.len()]),
+            norms: vec![Lanes::default(); instances.len().div_ceil(HEIGHT)],
             max_norm: 0.0,
             lengths: Vec::new(),
+            instances,
         };
         if form.uses_distances() {
             side.measure_norms()?;
@@ -84,12 +99,19 @@ impl<'a> Side<'a> {
         Ok(side)
     }
 
-    /// The instances, one per column.
-    pub(crate) fn instances(&self) -> DMatrixView<'_, f64> {
-        match &self.instances {
-            Instances::Borrowed(instances) => *instances,
-            Instances::Owned(instances) => instances.as_view(),
-        }
+    /// Number of instances.
+    pub(crate) fn len(&self) -> usize {
+        self.instances.len()
+    }
+
+    /// Number of features.
+    pub(crate) fn depth(&self) -> usize {
+        self.instances.all.nrows()
+    }
+
+    /// An instance as it was given.
+    pub(crate) fn instance(&self, idx: usize) -> DVectorView<'_, f64> {
+        self.instances.get(idx)
     }
 
     /// Number of left panels.
@@ -98,16 +120,16 @@ impl<'a> Side<'a> {
     }
 
     fn measure_norms(&mut self) -> Result<(), KernelError> {
-        let depth = self.instances().nrows();
+        let depth = self.depth();
         for panel in 0..self.n_panels() {
             self.norms[panel] = Arch::new().dispatch(SquaredNorms(&self.centred[panel * depth..][..depth]));
         }
-        let n = self.instances().ncols();
+        let n = self.len();
         for &norm in &self.norms.as_flattened().as_flattened()[..n] {
             // The sum of two norms and twice a product must stay finite as well.
             if !(4.0 * norm).is_finite() {
                 // Centring may spread one huge value over all norms; the instance to look at is the one that has it.
-                let culprit = self.instances().iamax_full().1;
+                let culprit = self.instances.all.iamax_full().1;
                 return Err(overflow("squared distance", culprit, 4.0 * norm));
             }
             self.max_norm = self.max_norm.max(norm);
@@ -119,7 +141,8 @@ impl<'a> Side<'a> {
         let mut all = vec![vec![[[1.0; WIDTH]; HEIGHT / WIDTH]; self.n_panels()]; form.n_scopes()];
         for (scope, lengths) in all.iter_mut().enumerate() {
             let lengths = lengths.as_flattened_mut().as_flattened_mut();
-            for (idx, instance) in self.instances().column_iter().enumerate() {
+            for (idx, place) in lengths.iter_mut().enumerate().take(self.len()) {
+                let instance = self.instance(idx);
                 let length = form.length(scope, instance.norm_squared(), instance.sum());
                 if !length.is_finite() {
                     return Err(overflow("kernel value", idx, length));
@@ -128,7 +151,7 @@ impl<'a> Side<'a> {
                     return Err(KernelError::Underflow { instance_idx: idx });
                 }
                 // An infinite divisor makes every value of an instance without length 0.
-                lengths[idx] = if length == 0.0 { f64::INFINITY } else { length };
+                *place = if length == 0.0 { f64::INFINITY } else { length };
             }
         }
         self.lengths = all;
@@ -156,12 +179,12 @@ pub(crate) fn centre_for(form: &Form, instances: DMatrixView<'_, f64>) -> Vec<f6
     centre
 }
 
-fn pack(instances: DMatrixView<'_, f64>, centre: &[f64]) -> Vec<Lanes> {
-    let depth = instances.nrows();
-    let mut panels = vec![Lanes::default(); instances.ncols().div_ceil(HEIGHT) * depth];
+fn pack(instances: &Instances<'_>, centre: &[f64]) -> Vec<Lanes> {
+    let depth = centre.len();
+    let mut panels = vec![Lanes::default(); instances.len().div_ceil(HEIGHT) * depth];
     panels.par_chunks_mut(depth.max(1)).enumerate().for_each(|(panel, rows)| {
-        for lane in 0..HEIGHT.min(instances.ncols() - panel * HEIGHT) {
-            let instance = instances.column(panel * HEIGHT + lane);
+        for lane in 0..HEIGHT.min(instances.len() - panel * HEIGHT) {
+            let instance = instances.get(panel * HEIGHT + lane);
             for ((row, x), c) in rows.iter_mut().zip(instance.iter()).zip(centre) {
                 row[lane / WIDTH][lane % WIDTH] = x - c;
             }
@@ -242,7 +265,7 @@ impl<K: Sink> WithSimd for Visit<'_, K> {
     fn with_simd<S: Simd>(self, simd: S) {
         let Visit { pairs, left_panels, right_panels, sink } = self;
         let (form, left, right) = (pairs.form, pairs.left, pairs.right);
-        let depth = left.instances().nrows();
+        let depth = left.depth();
         let (distances, products, minima) = (form.uses_distances(), form.uses_products(), form.uses_minima());
         let mut tile = [[0.0; HEIGHT]; WIDTH];
         let mut product = [[0.0; HEIGHT]; WIDTH];

@@ -292,7 +292,7 @@ fn blocks_and_passes_leave_no_seam() {
 fn rows_of(kernel: &impl KernelRows, idxs: &[usize], columns: &[usize]) -> Vec<Vec<f64>> {
     let mut rows = vec![vec![f64::NAN; columns.len()]; idxs.len()];
     let mut places: Vec<&mut [f64]> = rows.iter_mut().map(Vec::as_mut_slice).collect();
-    kernel.fill_rows(idxs, &kernel.prepare_columns(columns), &mut places).unwrap();
+    kernel.fill_rows(idxs, &kernel.prepare(columns), &mut places).unwrap();
     rows
 }
 

@@ -8,7 +8,7 @@ use crate::ProblemError;
 pub(crate) struct RowCache<'a, K: KernelRows> {
     kernel: &'a K,
     /// The columns, some of them at a time as they came, and how many these are.
-    columns: Vec<(K::Columns, usize)>,
+    columns: Vec<(K::Prepared, usize)>,
     /// Values in a row.
     width: usize,
     /// Room for a row; at least its width.
@@ -148,7 +148,7 @@ impl<'a, K: KernelRows> RowCache<'a, K> {
 
     fn add_columns(&mut self, idxs: &[usize]) {
         if !idxs.is_empty() {
-            self.columns.push((self.kernel.prepare_columns(idxs), idxs.len()));
+            self.columns.push((self.kernel.prepare(idxs), idxs.len()));
             self.width += idxs.len();
         }
     }
@@ -160,6 +160,7 @@ impl<'a, K: KernelRows> RowCache<'a, K> {
             idxs.iter().map(|&idx| (self.slot_of[idx].expect("the row has a slot"), idx)).collect();
         by_slot.sort_unstable();
         let idxs: Vec<usize> = by_slot.iter().map(|&(_, idx)| idx).collect();
+        let rows = self.kernel.prepare(&idxs);
         for (columns, n) in &self.columns[first..] {
             let mut wanted = by_slot.iter().map(|&(slot, _)| slot).peekable();
             let mut places: Vec<&mut [f64]> = Vec::with_capacity(idxs.len());
@@ -168,7 +169,7 @@ impl<'a, K: KernelRows> RowCache<'a, K> {
                     places.push(&mut row[start..start + n]);
                 }
             }
-            if let Err(error) = self.kernel.fill_rows(&idxs, columns, &mut places) {
+            if let Err(error) = self.kernel.fill(&rows, columns, &mut places) {
                 self.slots.clear();
                 self.slot_of.fill(None);
                 return Err(ProblemError::Rows(error));

@@ -185,8 +185,8 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 /// Keeps the larger of two defects, and a NaN once there is one.
 fn worsen(worst: &mut f64, defect: f64) {
-    if !(defect <= *worst) {
-        *worst = if worst.is_nan() { *worst } else { defect };
+    if defect > *worst || defect.is_nan() {
+        *worst = defect;
     }
 }
 

@@ -135,7 +135,7 @@ pub(crate) fn add_kernel_product(
     if idxs.is_empty() {
         return Ok(());
     }
-    let columns = kernel.prepare_columns(idxs);
+    let columns = kernel.prepare(idxs);
     let support: Vec<usize> = (0..x.len()).filter(|&idx| x[idx] != 0.0).collect();
     let mut values = vec![0.0; BATCH.min(support.len()) * idxs.len()];
     for batch in support.chunks(BATCH) {

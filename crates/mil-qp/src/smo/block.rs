@@ -111,9 +111,11 @@ impl Block {
         Arch::new().dispatch(
             #[inline(always)]
             || {
+                let mut least = self.least_gradient(0.0, 0, 0);
                 for n_steps in 0..max_steps {
-                    let Some((riser, faller)) = self.choose_pair(tolerance) else { return n_steps };
-                    self.move_pair(riser, faller);
+                    let Some((riser, faller)) = self.choose_pair(least, tolerance) else { return n_steps };
+                    let step = self.move_pair(riser, faller);
+                    least = self.least_gradient(step, riser, faller);
                 }
                 max_steps
             },
@@ -127,17 +129,7 @@ impl Block {
     ///
     /// The first on ties. `None` where no pair violates optimality by more than the tolerance.
     #[inline(always)]
-    fn choose_pair(&mut self, tolerance: f64) -> Option<(usize, usize)> {
-        let mut least = [f64::INFINITY; LANES];
-        let (gradient, _) = self.gradient.as_chunks::<LANES>();
-        let (rise_bar, _) = self.rise_bar.as_chunks::<LANES>();
-        for (gradient, bar) in gradient.iter().zip(rise_bar) {
-            for lane in 0..LANES {
-                let value = gradient[lane] + bar[lane];
-                least[lane] = if value < least[lane] { value } else { least[lane] };
-            }
-        }
-        let own_gradient = least.iter().fold(f64::INFINITY, |a, &b| if b < a { b } else { a });
+    fn choose_pair(&mut self, own_gradient: f64, tolerance: f64) -> Option<(usize, usize)> {
         if own_gradient == f64::INFINITY {
             return None;
         }
@@ -145,6 +137,7 @@ impl Block {
         let riser = self.gradient.iter().zip(&self.rise_bar).position(is_riser)?;
 
         let own_diagonal = self.diagonal[riser];
+        let (gradient, _) = self.gradient.as_chunks::<LANES>();
         let (row, _) = self.gram[riser * self.stride..][..self.gradient.len()].as_chunks::<LANES>();
         let (diagonal, _) = self.diagonal.as_chunks::<LANES>();
         let (fall_bar, _) = self.fall_bar.as_chunks::<LANES>();
@@ -173,23 +166,38 @@ impl Block {
         Some((riser, faller))
     }
 
-    /// Moves a pair to the minimum along its line within the bounds.
+    /// Moves a pair to the minimum along its line within the bounds; returns how far. The gradients are still to follow.
     #[inline(always)]
-    fn move_pair(&mut self, riser: usize, faller: usize) {
-        let n_filled = self.gradient.len();
-        let riser_row = &self.gram[riser * self.stride..][..n_filled];
-        let faller_row = &self.gram[faller * self.stride..][..n_filled];
-        let curvature = self.diagonal[riser] + self.diagonal[faller] - 2.0 * riser_row[faller];
+    fn move_pair(&mut self, riser: usize, faller: usize) -> f64 {
+        let between = self.gram[riser * self.stride + faller];
+        let curvature = self.diagonal[riser] + self.diagonal[faller] - 2.0 * between;
         let wish = (self.gradient[faller] - self.gradient[riser]) / curvature.max(LEAST_CURVATURE);
         let (above, below) = (self.upper[riser] - self.beta[riser], self.beta[faller] - self.lower[faller]);
         let step = wish.min(above).min(below);
         self.beta[riser] = snapped(self.beta[riser] + step, self.upper[riser], step);
         self.beta[faller] = snapped(self.beta[faller] - step, self.lower[faller], step);
-        for ((gradient, up), down) in self.gradient.iter_mut().zip(riser_row).zip(faller_row) {
-            *gradient += step * (up - down);
-        }
         self.bar(riser);
         self.bar(faller);
+        step
+    }
+
+    /// Brings the gradients up to date after a step of a pair, and finds the least of a variable that can rise; infinite where none can.
+    #[inline(always)]
+    fn least_gradient(&mut self, step: f64, riser: usize, faller: usize) -> f64 {
+        let n_filled = self.gradient.len();
+        let (up, _) = self.gram[riser * self.stride..][..n_filled].as_chunks::<LANES>();
+        let (down, _) = self.gram[faller * self.stride..][..n_filled].as_chunks::<LANES>();
+        let (rise_bar, _) = self.rise_bar.as_chunks::<LANES>();
+        let (gradient, _) = self.gradient.as_chunks_mut::<LANES>();
+        let mut least = [f64::INFINITY; LANES];
+        for (((gradient, bar), up), down) in gradient.iter_mut().zip(rise_bar).zip(up).zip(down) {
+            for lane in 0..LANES {
+                gradient[lane] += step * (up[lane] - down[lane]);
+                let value = gradient[lane] + bar[lane];
+                least[lane] = if value < least[lane] { value } else { least[lane] };
+            }
+        }
+        least.iter().fold(f64::INFINITY, |a, &b| if b < a { b } else { a })
     }
 }
 

@@ -74,8 +74,10 @@ const BLOCK_LIMIT: usize = 2048;
 const LEAST_ADMITTED: usize = 16;
 /// And not more than this.
 const MOST_ADMITTED: usize = 64;
+/// A block is thinned when fewer than this part of its variables take part in a violation.
+const WORTH_KEEPING: f64 = 0.7;
 /// A block is worked on until its own violation is this part of what it was over all variables.
-const INNER_TOLERANCE: f64 = 0.1;
+const INNER_TOLERANCE: f64 = 0.3;
 /// Pairs moved in a block before the others are looked at again, for each of its variables.
 const INNER_STEPS: usize = 64;
 /// A variable enters the block if its violation is at least this part of the worst.
@@ -156,7 +158,7 @@ struct Solver<'a, K: KernelRows> {
     /// Places of the block's variables among the active ones.
     members: Vec<usize>,
     /// Their columns, made ready in groups as they came, and how many are in each.
-    member_columns: Vec<(K::Columns, usize)>,
+    member_columns: Vec<(K::Prepared, usize)>,
     n_steps: usize,
 }
 
@@ -362,23 +364,22 @@ impl<'a, K: KernelRows> Solver<'a, K> {
     /// Takes into the block the variables outside it that violate optimality most, the worst pair among them unless it is there already.
     fn admit(&mut self) -> Result<(), ProblemError> {
         let n_each = (self.members.len() / 4).clamp(LEAST_ADMITTED, MOST_ADMITTED);
-        if self.members.len() + 2 * n_each > BLOCK_LIMIT {
-            self.thin(BLOCK_LIMIT / 2);
-        }
+        self.thin(BLOCK_LIMIT - 2 * n_each);
         let newcomers = self.violators(n_each);
         if newcomers.is_empty() {
             return Ok(());
         }
         let kernel = self.problem.kernel;
         let idxs: Vec<usize> = newcomers.iter().map(|&at| self.active[at]).collect();
-        self.member_columns.push((kernel.prepare_columns(&idxs), idxs.len()));
+        self.member_columns.push((kernel.prepare(&idxs), idxs.len()));
         self.members.extend(&newcomers);
         let n = self.members.len();
         let mut values = vec![0.0; idxs.len() * n];
         let mut start = 0;
+        let (rows, _) = self.member_columns.last().expect("the newcomers are there");
         for (columns, width) in &self.member_columns {
             let mut places: Vec<&mut [f64]> = values.chunks_mut(n).map(|row| &mut row[start..start + width]).collect();
-            kernel.fill_rows(&idxs, columns, &mut places).map_err(ProblemError::Rows)?;
+            kernel.fill(rows, columns, &mut places).map_err(ProblemError::Rows)?;
             start += width;
         }
         self.block.extend(idxs.len(), |new, other| values[new * n + other]);
@@ -408,11 +409,23 @@ impl<'a, K: KernelRows> Solver<'a, K> {
         violators
     }
 
-    /// Drops members of the block that are at a bound or, where that is not enough, all.
+    /// Drops the members of the block that no longer take part in any violation, once they are many; where too many are left, those at a bound as well or, if
+    /// need be, all.
     fn thin(&mut self, limit: usize) {
-        let is_free = |at: usize| self.live.can_rise(at) && self.live.can_fall(at);
-        let kept: Vec<usize> = (0..self.members.len()).filter(|&place| is_free(self.members[place])).collect();
-        self.keep_members(if kept.len() <= limit { &kept } else { &[] });
+        let (least, largest) = self.live.extremes();
+        let places = |keep: &dyn Fn(usize) -> bool| -> Vec<usize> {
+            (0..self.members.len()).filter(|&place| keep(self.members[place])).collect()
+        };
+        let mut kept = places(&|at| self.live.takes_part(at, least, largest));
+        if kept.len() > limit {
+            kept = places(&|at| self.live.can_rise(at) && self.live.can_fall(at));
+        }
+        if kept.len() > limit {
+            kept.clear();
+        }
+        if self.members.len() > limit || (kept.len() as f64) < WORTH_KEEPING * self.members.len() as f64 {
+            self.keep_members(&kept);
+        }
     }
 
     fn keep_members(&mut self, places: &[usize]) {
@@ -421,7 +434,7 @@ impl<'a, K: KernelRows> Solver<'a, K> {
         let idxs: Vec<usize> = self.members.iter().map(|&at| self.active[at]).collect();
         self.member_columns.clear();
         if !idxs.is_empty() {
-            self.member_columns.push((self.problem.kernel.prepare_columns(&idxs), idxs.len()));
+            self.member_columns.push((self.problem.kernel.prepare(&idxs), idxs.len()));
         }
     }
 
@@ -436,11 +449,7 @@ impl<'a, K: KernelRows> Solver<'a, K> {
     /// Leaves aside the variables at a bound whose gradient says that they would stay there: none of those in play can pull them off.
     fn shrink(&mut self) {
         let (least, largest) = self.live.extremes();
-        let stays = |at: usize| {
-            let gradient = self.live.gradient[at];
-            (self.live.can_rise(at) && gradient <= largest) || (self.live.can_fall(at) && gradient >= least)
-        };
-        let kept: Vec<usize> = (0..self.live.len()).filter(|&at| stays(at)).collect();
+        let kept: Vec<usize> = (0..self.live.len()).filter(|&at| self.live.takes_part(at, least, largest)).collect();
         let n_freed = self.live.len() - kept.len();
         if (n_freed as f64) < WORTH_SHRINKING * self.live.len() as f64 {
             return;

@@ -40,6 +40,11 @@ impl Variables {
         (least, largest)
     }
 
+    /// Whether a variable could move in some pair, given the extremes of all gradients. One that cannot is settled at its bound.
+    pub(super) fn takes_part(&self, at: usize, least: f64, largest: f64) -> bool {
+        (self.can_rise(at) && self.gradient[at] <= largest) || (self.can_fall(at) && self.gradient[at] >= least)
+    }
+
     /// How much the worst pair violates optimality; 0 where none does.
     pub(super) fn violation(&self) -> f64 {
         let (least, largest) = self.extremes();
