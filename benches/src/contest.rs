@@ -69,14 +69,37 @@ impl Peer {
     }
 }
 
-/// Ours against a peer, turn by turn. The `total` of what we computed must agree with the peer's to nine digits; it is taken off the clock.
+/// When the totals of ours and the peer's, off the clock, say that both did the same work.
+pub(crate) enum Agreement {
+    /// They are the same to nine digits.
+    Same,
+    /// Ours, an objective to be minimised, is the peer's to this part of it, or better.
+    NoWorse(f64),
+}
+
+impl Agreement {
+    fn holds(&self, ours: f64, peer: f64) -> bool {
+        match self {
+            Agreement::Same => (peer - ours).abs() <= 1e-9 * ours.abs(),
+            Agreement::NoWorse(share) => ours - peer <= share * peer.abs(),
+        }
+    }
+}
+
+/// What a peer is asked for: a script, its arguments, and how its answer relates to ours.
+pub(crate) struct Challenge<'a> {
+    pub(crate) script: &'a str,
+    pub(crate) args: &'a [String],
+    pub(crate) agreement: Agreement,
+}
+
+/// Ours against a peer, turn by turn; the `total` of what we computed must agree with the peer's.
 pub(crate) fn alternate<T>(
     name: String,
     ours: impl Fn() -> T,
     total: impl Fn(&T) -> f64,
     peer: &Peer,
-    script: &str,
-    args: &[String],
+    challenge: &Challenge<'_>,
 ) -> Result<Outcome, String> {
     let mut outcome = Outcome { name, ours: Vec::new(), peer: None };
     for _ in 0..N_TURNS {
@@ -86,8 +109,8 @@ pub(crate) fn alternate<T>(
             outcome.ours.push(seconds);
             our_total = total(&computed);
         }
-        if let Some(report) = peer.call(script, args)? {
-            if (report.total - our_total).abs() > 1e-9 * our_total.abs() {
+        if let Some(report) = peer.call(challenge.script, challenge.args)? {
+            if !challenge.agreement.holds(our_total, report.total) {
                 return Err(format!("{}: ours gives {our_total}, the peer {}", outcome.name, report.total));
             }
             outcome.peer.get_or_insert((report.peer, Vec::new())).1.extend(report.seconds);
@@ -106,6 +129,11 @@ fn timed<T>(work: impl Fn() -> T) -> (f64, T) {
     let start = Instant::now();
     let computed = std::hint::black_box(work());
     (start.elapsed().as_secs_f64(), computed)
+}
+
+/// Threads for what is measured.
+pub(crate) fn pool(n_threads: usize) -> Result<rayon::ThreadPool, String> {
+    rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().map_err(|error| error.to_string())
 }
 
 /// A page in Markdown: medians, quartiles, and the ratio of the medians.
@@ -168,9 +196,17 @@ mod tests {
     }
 
     #[test]
+    fn an_objective_may_be_better_but_not_worse() {
+        assert!(Agreement::NoWorse(0.01).holds(-2.0, -1.0) && Agreement::NoWorse(0.01).holds(-0.995, -1.0));
+        assert!(!Agreement::NoWorse(0.01).holds(-0.98, -1.0) && !Agreement::NoWorse(0.01).holds(f64::NAN, -1.0));
+        assert!(!Agreement::Same.holds(1.0, 1.0 + 1e-8));
+    }
+
+    #[test]
     fn without_python_there_is_no_peer() {
         let peer = Peer { python: None, folder: std::env::temp_dir() };
-        let outcome = alternate("sum".to_owned(), || 1.0, |total| *total, &peer, "", &[]).unwrap();
+        let challenge = Challenge { script: "", args: &[], agreement: Agreement::Same };
+        let outcome = alternate("sum".to_owned(), || 1.0, |total| *total, &peer, &challenge).unwrap();
         assert!(outcome.peer.is_none() && outcome.ours.len() == PER_TURN * N_TURNS);
     }
 }

@@ -3,7 +3,7 @@
 use mil_data::catalogue::musk2;
 use mil_kernels::{Gram, Kernel, gram};
 
-use crate::contest::{Outcome, Peer, alone, alternate};
+use crate::contest::{Agreement, Challenge, Outcome, Peer, alone, alternate, pool};
 
 /// A width at which the entries spread over (0, 1).
 const GAMMA: f64 = 1e-6;
@@ -19,12 +19,8 @@ pub(crate) fn run(peer: &Peer) -> Result<Vec<Outcome>, String> {
     };
     let file = peer.give("musk2.f64", instances.as_slice())?;
     let args = [file.display().to_string(), bags.n_features().to_string(), GAMMA.to_string()];
-    let single = pool(1)?
-        .install(|| alternate(name("one thread"), ours, total, peer, include_str!("../peers/gram.py"), &args))?;
+    let challenge = Challenge { script: include_str!("../peers/gram.py"), args: &args, agreement: Agreement::Same };
+    let single = pool(1)?.install(|| alternate(name("one thread"), ours, total, peer, &challenge))?;
     let double = pool(2)?.install(|| alone(name("two threads"), ours));
     Ok(vec![single, double])
-}
-
-fn pool(n_threads: usize) -> Result<rayon::ThreadPool, String> {
-    rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().map_err(|error| error.to_string())
 }

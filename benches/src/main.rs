@@ -5,6 +5,7 @@
 
 mod contest;
 mod gram;
+mod svm;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,7 +13,7 @@ use std::process::ExitCode;
 use contest::{Outcome, Peer};
 
 /// All contests by name.
-const CONTESTS: [(&str, Contest); 1] = [("gram", gram::run)];
+const CONTESTS: [(&str, Contest); 2] = [("gram", gram::run), ("svm", svm::run)];
 
 /// Runs one contest.
 type Contest = fn(&Peer) -> Result<Vec<Outcome>, String>;

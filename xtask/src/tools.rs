@@ -49,14 +49,15 @@ pub fn cargo_deny() -> Result<PathBuf, Failure> {
     Ok(built)
 }
 
-/// A Python in `target/tools` that has the packages, for the peers in benchmarks.
-pub fn python_with(packages: &[&str]) -> Result<PathBuf, Failure> {
+/// A Python in `target/tools` that has the packages, each with the module it brings, for the peers in benchmarks.
+pub fn python_with(packages: &[(&str, &str)]) -> Result<PathBuf, Failure> {
     let environment = virtual_environment("peers")?;
     let python = environment.join("bin/python");
-    let imports = packages.iter().map(|package| format!("import {package}")).collect::<Vec<_>>().join("; ");
-    if output_of(Command::new(&python).args(["-c", &imports])).is_err() {
-        eprintln!("xtask: installing {} into target/tools", packages.join(", "));
-        output_of(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(packages))?;
+    let imports: Vec<String> = packages.iter().map(|(_, module)| format!("import {module}")).collect();
+    if output_of(Command::new(&python).args(["-c", &imports.join("; ")])).is_err() {
+        let names: Vec<&str> = packages.iter().map(|(name, _)| *name).collect();
+        eprintln!("xtask: installing {} into target/tools", names.join(", "));
+        output_of(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(names))?;
     }
     Ok(python)
 }
