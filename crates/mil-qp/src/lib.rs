@@ -3,13 +3,17 @@
 mod cache;
 mod certificate;
 mod error;
+mod general;
 mod outcome;
 mod problem;
 mod sparse;
+#[cfg(feature = "proptest")]
+pub mod strategies;
 mod svm_dual;
 
 pub use certificate::{Certificate, InfeasibilityProof, UnboundednessProof};
 pub use error::ProblemError;
+pub use general::{Quadratic, QuadraticProgram};
 pub use outcome::{Outcome, Solution};
 pub use problem::Problem;
 pub use sparse::SparseMatrix;
