@@ -27,6 +27,20 @@ pub enum ProblemError {
         /// What it should be.
         expected: &'static str,
     },
+    /// An entry of a matrix is out of its range.
+    #[error("{what} has {value} at row {row}, column {column}; expected {expected}")]
+    Entry {
+        /// The matrix.
+        what: &'static str,
+        /// The entry's row.
+        row: usize,
+        /// The entry's column.
+        column: usize,
+        /// The number found.
+        value: f64,
+        /// What it should be.
+        expected: &'static str,
+    },
     /// A setting is out of its range.
     #[error("{name} is {value}; expected {expected}")]
     Setting {

@@ -3,14 +3,18 @@
 mod cache;
 mod certificate;
 mod error;
+mod general;
 mod outcome;
 mod problem;
 mod smo;
 mod sparse;
+#[cfg(feature = "proptest")]
+pub mod strategies;
 mod svm_dual;
 
 pub use certificate::{Certificate, InfeasibilityProof, UnboundednessProof};
 pub use error::ProblemError;
+pub use general::{Quadratic, QuadraticProgram};
 pub use outcome::{Outcome, Solution};
 pub use problem::Problem;
 pub use smo::{Shrinking, SmoSettings};
