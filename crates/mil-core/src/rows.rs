@@ -14,8 +14,8 @@ pub type RowError = Box<dyn Error + Send + Sync>;
 ///
 /// ```
 /// use mil_core::KernelRows;
-/// use nalgebra::dmatrix;
-/// let matrix = dmatrix![2.0, 1.0; 1.0, 3.0];
+/// use nalgebra::DMatrix;
+/// let matrix = DMatrix::from_row_slice(2, 2, &[2.0, 1.0, 1.0, 3.0]);
 /// let (mut first, mut second) = ([0.0], [0.0]);
 /// let last_column = matrix.prepare(&[1]);
 /// matrix.fill_rows(&[0, 1], &last_column, &mut [&mut first, &mut second])?;

@@ -90,6 +90,8 @@ const WORTH_SHRINKING: f64 = 0.1;
 const MAX_TIGHTENINGS: usize = 12;
 /// What rounding may leave of a sum, as a part of its terms: no reason to free a variable.
 const SUM_ROUNDING: f64 = 1e-14;
+/// What rounding may leave of a slope, as a part of its terms.
+const SLOPE_ROUNDING: f64 = 1e-13;
 /// Rounds in a row that fail to lower the objective, after which rounding is to blame.
 const MAX_IDLE: usize = 10;
 
@@ -382,6 +384,10 @@ impl<'a, K: KernelRows> Solver<'a, K> {
             kernel.fill(rows, columns, &mut places).map_err(ProblemError::Rows)?;
             start += width;
         }
+        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+            let (idx, value) = (idxs[at / n], values[at]);
+            return Err(ProblemError::Value { what: "a kernel value in row", idx, value, expected: "a finite number" });
+        }
         self.block.extend(idxs.len(), |new, other| values[new * n + other]);
         Ok(())
     }
@@ -512,15 +518,24 @@ impl<'a, K: KernelRows> Solver<'a, K> {
         }
     }
 
-    /// The primal solution, multipliers for which stationarity holds exactly, and $Q\alpha$.
+    /// The primal solution, its multipliers, and $Q\alpha$. A bound's multiplier is what stationarity leaves for it, so that the gap bounds the distance from the
+    /// optimum.
+    ///
+    /// Choice: what rounding alone may leave is 0 instead; a huge bound would make it a huge gap.
     fn solution_parts(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-        let (signs, bias) = (&self.problem.signs, self.bias());
-        let primal: Vec<f64> = self.all.beta.iter().zip(signs).map(|(beta, sign)| (beta * sign).max(0.0)).collect();
-        let slope = |(gradient, sign): (&f64, &f64)| gradient * sign;
-        let slopes: Vec<f64> = self.all.gradient.iter().zip(signs).map(slope).collect();
-        let quadratic: Vec<f64> =
-            slopes.iter().zip(&self.problem.linear).map(|(slope, linear)| slope - linear).collect();
-        let mut dual: Vec<f64> = slopes.iter().zip(signs).map(|(slope, sign)| -(slope + sign * bias)).collect();
+        let (problem, bias) = (self.problem, self.bias());
+        let n = self.all.len();
+        let (mut primal, mut dual, mut quadratic) =
+            (Vec::with_capacity(n), Vec::with_capacity(n + 1), Vec::with_capacity(n));
+        for idx in 0..n {
+            let (sign, linear) = (problem.signs[idx], problem.linear[idx]);
+            let slope = sign * self.all.gradient[idx];
+            let left = slope + sign * bias;
+            let scale = (slope - linear).abs() + linear.abs() + bias.abs();
+            primal.push((sign * self.all.beta[idx]).max(0.0));
+            dual.push(if left.abs() <= SLOPE_ROUNDING * scale { 0.0 } else { -left });
+            quadratic.push(slope - linear);
+        }
         dual.push(bias);
         (primal, dual, quadratic)
     }
