@@ -108,7 +108,7 @@ impl Solution {
 }
 
 /// A proof that no $x$ is feasible: multipliers with $A^\top y = 0$ for which $\sum_r (u_r y_r^+ - l_r y_r^-) < 0$. For a feasible $x$ the sum
-/// would be at least $y^\top A x = 0$.
+/// would be at least $y^\top A x = 0$. Where a single row contradicts itself, $l_r > u_r$, that row has a multiplier of 1, the others none.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InfeasibilityProof {
     /// The multipliers $y$, the largest of them 1 in size.
@@ -129,11 +129,22 @@ impl InfeasibilityProof {
     }
 
     /// Whether the proof stands: $\lVert A^\top y\rVert_\infty$ and multipliers that name infinite bounds at most `tolerance`, and the sum below
-    /// `-tolerance`. False if the length is wrong.
+    /// `-tolerance`; or a row with a multiplier has $l_r - u_r$ above `tolerance`. False if the length is wrong.
     pub fn holds(&self, problem: &impl Problem, tolerance: f64) -> bool {
         if self.dual.len() != problem.n_rows() {
             return false;
         }
+        let (lower, upper) = problem.row_bounds();
+        let crossed = |((y, l), u): ((&f64, &f64), &f64)| y.abs() > 0.0 && l - u > tolerance;
+        if self.dual.iter().zip(lower.iter()).zip(upper.iter()).any(crossed) {
+            return true;
+        }
+        let (residual, support) = self.measure(problem);
+        residual <= tolerance && support < -tolerance
+    }
+
+    /// What should be 0, and the sum that should be below it.
+    pub(crate) fn measure(&self, problem: &impl Problem) -> (f64, f64) {
         let mut residual = 0.0;
         problem.adjoint_product(&self.dual).iter().for_each(|value| worsen(&mut residual, value.abs()));
         let (lower, upper) = problem.row_bounds();
@@ -146,7 +157,7 @@ impl InfeasibilityProof {
                 support += bound * multiplier;
             }
         }
-        residual <= tolerance && support < -tolerance
+        (residual, support)
     }
 }
 
@@ -163,6 +174,12 @@ impl UnboundednessProof {
     /// If the direction has not the problem's dimension, or a kernel row cannot be computed.
     pub fn holds(&self, problem: &impl Problem, tolerance: f64) -> Result<bool, ProblemError> {
         require_length("the direction", problem.n_variables(), self.direction.len())?;
+        let (residual, slope) = self.measure(problem)?;
+        Ok(residual <= tolerance && slope < -tolerance)
+    }
+
+    /// What should be 0, and the slope that should be below it.
+    pub(crate) fn measure(&self, problem: &impl Problem) -> Result<(f64, f64), ProblemError> {
         let mut residual = 0.0;
         let quadratic = problem.quadratic_product(&self.direction)?;
         quadratic.iter().for_each(|value| worsen(&mut residual, value.abs()));
@@ -175,7 +192,7 @@ impl UnboundednessProof {
                 residual = f64::NAN;
             }
         }
-        Ok(residual <= tolerance && dot(&problem.linear_term(), &self.direction) < -tolerance)
+        Ok((residual, dot(&problem.linear_term(), &self.direction)))
     }
 }
 
