@@ -11,10 +11,10 @@
 //! ```
 //! # #[cfg(feature = "osqp")] {
 //! use mil_qp::{GeneralSettings, QuadraticProgram, SparseMatrix};
-//! use nalgebra::dmatrix;
+//! use nalgebra::DMatrix;
 //! // The point of the line x + y = 1 that is nearest to (2, 0), with x at most 1.25.
-//! let rows = SparseMatrix::from_dense(&dmatrix![1.0, 1.0; 1.0, 0.0])?;
-//! let quadratic = dmatrix![1.0, 0.0; 0.0, 1.0];
+//! let rows = SparseMatrix::from_dense(&DMatrix::from_row_slice(2, 2, &[1.0, 1.0, 1.0, 0.0]))?;
+//! let quadratic = DMatrix::identity(2, 2);
 //! let nearest =
 //!     QuadraticProgram::new(quadratic, vec![-2.0, 0.0], rows, vec![1.0, f64::NEG_INFINITY], vec![1.0, 1.25])?;
 //! let solution = nearest.solve(&GeneralSettings::default())?.solved().expect("an optimum exists");

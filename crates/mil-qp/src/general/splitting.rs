@@ -5,7 +5,7 @@
 //! tolerance is tightened until the certificate holds, and proofs are made from the drift of the iterates.
 
 use nalgebra::DMatrix;
-use osqp::{CscMatrix, Problem as Engine, Settings, Status};
+use osqp::{CscMatrix, Problem as Engine, Settings, SetupError, Status};
 
 use super::{GeneralSettings, Polish, QuadraticProgram};
 use crate::certificate::dot;
@@ -32,7 +32,7 @@ pub(super) fn solve(
     settings: &GeneralSettings,
 ) -> Result<Outcome, ProblemError> {
     let tolerance = settings.tolerance;
-    if let Some(proof) = crossed_row(program, tolerance) {
+    if let Some(proof) = crossed_row(program, tolerance).or_else(|| row_out_of_reach(program, tolerance)) {
         return Ok(Outcome::Infeasible(proof));
     }
     let mut current = judge(program, primal.to_vec(), dual.to_vec(), 0)?;
@@ -45,10 +45,19 @@ pub(super) fn solve(
     let (mut patience, mut changed_at) = (STRETCH, 0);
     let scaled = Scaled::new(program);
     let mut engine = None;
+    if !scaled.is_moderate() {
+        return Ok(Outcome::judged(best, tolerance));
+    }
 
     while !best.certificate.holds(tolerance) && current.n_steps < settings.max_iterations {
-        let fresh = || scaled.engine(&current, step_size, accuracy, settings.polish);
-        let Some(running) = engine.take().or_else(fresh) else { break };
+        let running = match engine.take() {
+            Some(running) => running,
+            None => match scaled.engine(&current, step_size, accuracy, settings.polish) {
+                Ok(fresh) => fresh,
+                Err(SetupError::NonConvex) => return Err(ProblemError::NotConvex),
+                Err(_) => break,
+            },
+        };
         let running = engine.insert(running);
         running.update_max_iter(STRETCH.min(settings.max_iterations - current.n_steps) as u32);
         // Forgets the status of the last stretch.
@@ -122,6 +131,58 @@ fn crossed_row(program: &QuadraticProgram, tolerance: f64) -> Option<Infeasibili
     Some(InfeasibilityProof::new((0..program.n_rows()).map(|r| f64::from(u8::from(r == row))).collect()))
 }
 
+/// The first row that the bounds of single variables keep from its own: with $a_{ri}$ at the rows that bound the variables, the largest (or least)
+/// value of $(Ax)_r$ is below $l_r$ (above $u_r$). The commonest way to be infeasible, and found at once.
+fn row_out_of_reach(program: &QuadraticProgram, tolerance: f64) -> Option<InfeasibilityProof> {
+    let (n, m) = (program.n_variables(), program.n_rows());
+    let mut n_entries = vec![0usize; m];
+    for column in 0..n {
+        program.rows.column(column).0.iter().for_each(|&row| n_entries[row] += 1);
+    }
+    // For each row its least and its largest value, and for each variable the rows that bound it and by which coefficient.
+    let mut reach = vec![(0.0, 0.0); m];
+    let mut bounded_by = Vec::with_capacity(n);
+    for column in 0..n {
+        let (rows, values) = program.rows.column(column);
+        let (mut least, mut largest) = ((f64::NEG_INFINITY, None), (f64::INFINITY, None));
+        for (&row, &a) in rows.iter().zip(values).filter(|&(&row, &a)| n_entries[row] == 1 && a != 0.0) {
+            let (l, u) = (program.lower[row] / a, program.upper[row] / a);
+            if l.min(u) > least.0 {
+                least = (l.min(u), Some((row, a)));
+            }
+            if l.max(u) < largest.0 {
+                largest = (l.max(u), Some((row, a)));
+            }
+        }
+        for (&row, &a) in rows.iter().zip(values).filter(|&(_, &a)| a != 0.0) {
+            let (at_least, at_largest) = (a * least.0, a * largest.0);
+            reach[row].0 += at_least.min(at_largest);
+            reach[row].1 += at_least.max(at_largest);
+        }
+        bounded_by.push((least.1, largest.1));
+    }
+    (0..m).find_map(|row| {
+        let too_high = reach[row].0 > program.upper[row];
+        let too_low = reach[row].1 < program.lower[row];
+        if !too_high && !too_low {
+            return None;
+        }
+        // $y_r = \pm1$ pulls the row to its bound, and the bounds of the variables pull back.
+        let pull = if too_high { 1.0 } else { -1.0 };
+        let mut dual = vec![0.0; m];
+        dual[row] = pull;
+        for (column, (least, largest)) in bounded_by.iter().enumerate() {
+            let (rows, values) = program.rows.column(column);
+            let Ok(place) = rows.binary_search(&row) else { continue };
+            if let Some((bound, a)) = if pull * values[place] > 0.0 { least } else { largest } {
+                dual[*bound] -= pull * values[place] / a;
+            }
+        }
+        let proof = InfeasibilityProof::new(dual);
+        proof.holds(program, tolerance).then_some(proof)
+    })
+}
+
 /// The program in other units, $x = D\hat x$ and $y = E\hat y$, in which the largest entry of every row and column of
 /// $\begin{pmatrix} P & A^\top \\ A & 0\end{pmatrix}$ is about 1 (Ruiz, *A scaling algorithm to equilibrate both rows and columns norms in
 /// matrices*, 2001). OSQP does the same but leaves rows below 1e-4 as they are.
@@ -173,7 +234,7 @@ impl Scaled {
                 }
                 if round == ROUNDS {
                     // Powers of 2: no rounding.
-                    *unit = unit.log2().round().clamp(-100.0, 100.0).exp2();
+                    *unit = unit.log2().round().clamp(-250.0, 250.0).exp2();
                 }
             }
         }
@@ -194,8 +255,13 @@ impl Scaled {
         }
     }
 
-    /// OSQP with these data, none if rounding keeps it from factorising them.
-    fn engine(&self, start: &Solution, step_size: f64, accuracy: f64, polish: Polish) -> Option<Engine> {
+    /// Whether scaling succeeded: rounding is then far below the diagonal that OSQP adds, and a factorisation can fail only for want of convexity.
+    fn is_moderate(&self) -> bool {
+        self.upper_triangle.data.iter().chain(self.rows.data.iter()).all(|value| value.abs() <= 1e3)
+    }
+
+    /// OSQP with these data.
+    fn engine(&self, start: &Solution, step_size: f64, accuracy: f64, polish: Polish) -> Result<Engine, SetupError> {
         let settings = Settings::default()
             .verbose(false)
             .rho(step_size)
@@ -208,9 +274,9 @@ impl Scaled {
             .polish(polish == Polish::On)
             .polish_refine_iter(REFINEMENTS);
         let (quadratic, rows) = (self.upper_triangle.clone(), self.rows.clone());
-        let mut engine = Engine::new(quadratic, &self.linear, rows, &self.lower, &self.upper, &settings).ok()?;
+        let mut engine = Engine::new(quadratic, &self.linear, rows, &self.lower, &self.upper, &settings)?;
         self.restart(&mut engine, start);
-        Some(engine)
+        Ok(engine)
     }
 
     fn restart(&self, engine: &mut Engine, start: &Solution) {
@@ -332,7 +398,7 @@ const CURVATURE_STEPS: usize = 40;
 const CURVATURE: f64 = 1e-9;
 
 /// Whether $P$ has a direction of negative curvature among those of the Krylov space of a fixed vector (Lanczos' method, orthogonalised in full).
-/// The least curvature there is at most that of the whole space only from above: what is found is certain, and for few variables nothing is missed.
+/// What is found is certain; for few variables nothing is missed.
 fn curves_downwards(program: &QuadraticProgram) -> Result<bool, ProblemError> {
     let n = program.n_variables();
     // Irrational steps: a component along every direction.
