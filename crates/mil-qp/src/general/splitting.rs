@@ -93,7 +93,7 @@ pub(super) fn solve(
         if !current.certificate.worst().is_finite() {
             break;
         }
-        if current.certificate.worst() < best.certificate.worst() {
+        if current.certificate.worst() < best.certificate.worst() || best.certificate.worst().is_nan() {
             best = current.clone();
         }
         let far = wanted_step_size / step_size;
