@@ -14,7 +14,7 @@ mod svm_dual;
 
 pub use certificate::{Certificate, InfeasibilityProof, UnboundednessProof};
 pub use error::ProblemError;
-pub use general::{Quadratic, QuadraticProgram};
+pub use general::{GeneralSettings, Polish, Quadratic, QuadraticProgram};
 pub use outcome::{Outcome, Solution};
 pub use problem::Problem;
 pub use smo::{Shrinking, SmoSettings};

@@ -11,7 +11,8 @@
 //!
 //! proptest!(|(case in svm_cases())| {
 //!     let dual = SvmDual::new(&case.gram, case.signs.clone(), case.linear.clone(), case.upper.clone(), case.total)?;
-//!     prop_assert_eq!(dual.row_bounds(), case.program().row_bounds());
+//!     let program = case.program();
+//!     prop_assert_eq!(dual.row_bounds(), program.row_bounds());
 //! });
 //! ```
 
@@ -480,7 +481,7 @@ impl Parts {
             .filter(|&(_, _, a)| a != 0.0)
             .collect();
         let rows = SparseMatrix::from_entries(self.rows.len(), n, &entries).expect("finite entries in range");
-        if self.rows.len() % 2 == 0 {
+        if self.rows.len().is_multiple_of(2) {
             QuadraticProgram::new(quadratic, self.linear, rows, self.lower, self.upper)
         } else {
             let sparse = SparseMatrix::from_dense(&quadratic).expect("finite entries");
