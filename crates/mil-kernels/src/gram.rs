@@ -91,8 +91,11 @@ pub fn diagonal<'a>(kernel: &Kernel, instances: impl Into<DMatrixView<'a, f64>>)
     if form.uses_minima() {
         require_non_negative(instances)?;
     }
+    // A function of the distance alone has the same value everywhere.
+    let varies = form.uses_products() || form.uses_minima();
     let value_at = |(idx, instance): (usize, nalgebra::DVectorView<'_, f64>)| {
-        let value = kernel.value_with_itself(instance.norm_squared(), instance.sum());
+        let (norm, sum) = if varies { (instance.norm_squared(), instance.sum()) } else { (0.0, 0.0) };
+        let value = kernel.value_with_itself(norm, sum);
         if !value.is_finite() {
             return Err(KernelError::Overflow { quantity: "kernel value", left_idx: idx, right_idx: idx, value });
         }

@@ -59,8 +59,8 @@ impl<'a> GramRows<'a> {
 fn largest_norm(form: &Form, instances: DMatrixView<'_, f64>, centre: &[f64]) -> Result<f64, KernelError> {
     let mut largest = 0.0_f64;
     for first in (0..instances.ncols()).step_by(BLOCK) {
-        let block = instances.columns(first, BLOCK.min(instances.ncols() - first));
-        match Side::new(form, block, centre) {
+        let block: Vec<usize> = (first..instances.ncols().min(first + BLOCK)).collect();
+        match Side::of_chosen(form, instances, &block, centre) {
             Ok(side) => largest = largest.max(side.max_norm),
             // The whole side knows the position among all instances.
             Err(_) => return Side::new(form, instances, centre).map(|side| side.max_norm),

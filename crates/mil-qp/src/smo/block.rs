@@ -86,7 +86,7 @@ impl Block {
     fn resize(&mut self, n: usize) {
         let n_filled = n.next_multiple_of(LANES);
         if n_filled > self.stride {
-            let stride = n_filled.max(2 * self.stride);
+            let stride = n_filled.max((3 * self.stride / 2).next_multiple_of(LANES));
             let mut gram = vec![0.0; stride * stride];
             for row in 0..self.n {
                 let from = &self.gram[row * self.stride..][..self.n];
