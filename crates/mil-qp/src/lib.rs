@@ -3,6 +3,7 @@
 mod cache;
 mod certificate;
 mod error;
+mod one_norm;
 mod outcome;
 mod problem;
 mod sparse;
@@ -10,6 +11,7 @@ mod svm_dual;
 
 pub use certificate::{Certificate, InfeasibilityProof, UnboundednessProof};
 pub use error::ProblemError;
+pub use one_norm::{OneNormSettings, OneNormStart, OneNormSvm};
 pub use outcome::{Outcome, Solution};
 pub use problem::Problem;
 pub use sparse::SparseMatrix;
