@@ -19,6 +19,8 @@ pub(super) struct Generated {
     /// The multipliers $a$, one for each example, up to rounding.
     pub(super) duals: Vec<f64>,
     pub(super) n_steps: usize,
+    /// Whether the method has ended by itself, and not by its budget.
+    pub(super) is_complete: bool,
 }
 
 /// What the weight of a column of the master stands for.
@@ -42,7 +44,7 @@ pub(super) fn generate(problem: &OneNormSvm<'_>, start: &OneNormStart, max_steps
     let mut entering = start.features.clone();
     let mut is_first = true;
     let mut duals = vec![0.0; problem.signs.len()];
-    loop {
+    let is_complete = loop {
         for feature in entering {
             if !is_held[feature]
                 && let Some((column, scale)) = column_of(problem, &examples, feature)
@@ -61,10 +63,10 @@ pub(super) fn generate(problem: &OneNormSvm<'_>, start: &OneNormStart, max_steps
         examples.iter().zip(master.duals()).for_each(|(&i, &dual)| duals[i] = dual);
         entering = if within_budget { offenders(problem, &duals, &is_held) } else { Vec::new() };
         if entering.is_empty() {
-            break;
+            break within_budget;
         }
-    }
-    let mut generated = Generated { weights: Vec::new(), bias: 0.0, duals, n_steps: master.n_steps() };
+    };
+    let mut generated = Generated { weights: Vec::new(), bias: 0.0, duals, n_steps: master.n_steps(), is_complete };
     for (column, weight) in master.support() {
         match meanings[column] {
             Meaning::Bias => generated.bias = weight,

@@ -24,9 +24,9 @@ const PIVOT: f64 = 1e-8;
 const TIE: f64 = 1e-11;
 /// A weight this small beside the largest is 0.
 const ZERO: f64 = 1e-13;
-/// How far prices and multipliers may pass their bounds, against the bound.
+/// How far prices and multipliers may pass their bounds, against the bound (of a multiplier: against the sum of all, if that is less).
 const OPTIMALITY: f64 = 1e-11;
-/// How far they may, against the sum of multipliers that they come from.
+/// How far they may besides, against the sum of multipliers that they come from.
 const ROUNDING: f64 = 1e-14;
 /// Steps that lead nowhere before margins are perturbed.
 const PATIENCE: usize = 20;
@@ -228,12 +228,28 @@ impl Master {
         }
     }
 
-    /// The multipliers on $T$: $a_T^\top M = h^\top$ with $h_j = \lambda_j\operatorname{sgn}w_j - \sum_{i\notin T}a_ic_{ij}$.
+    /// The multipliers on $T$: $a_T^\top M = h^\top$ with $h_j = \lambda_j\operatorname{sgn}w_j - \sum_{i\notin T}a_ic_{ij}$. With a new inverse they are refined
+    /// once: what the prices of basic columns still lack is owed anew.
     fn update_duals(&mut self) {
-        let terms: Vec<(f64, &[f64])> = self.owed.iter().copied().zip(self.inverse.iter().map(Vec::as_slice)).collect();
+        self.tight.iter().for_each(|&i| self.duals[i] = 0.0);
+        self.add_to_tight_duals(&self.owed.clone());
+        if self.n_updates == 0 {
+            let lacking: Vec<f64> = self
+                .basic
+                .iter()
+                .zip(&self.sides)
+                .map(|(&j, side)| self.columns[j].cost * side - dot(&self.columns[j].values, &self.duals))
+                .collect();
+            self.add_to_tight_duals(&lacking);
+        }
+    }
+
+    /// $a_T \mathrel{+}= M^{-\top}h$.
+    fn add_to_tight_duals(&mut self, owed: &[f64]) {
+        let terms: Vec<(f64, &[f64])> = owed.iter().copied().zip(self.inverse.iter().map(Vec::as_slice)).collect();
         let mut of_tight = vec![0.0; self.tight.len()];
         add_multiples(&mut of_tight, &terms);
-        self.tight.iter().zip(of_tight).for_each(|(&i, dual)| self.duals[i] = dual);
+        self.tight.iter().zip(of_tight).for_each(|(&i, dual)| self.duals[i] += dual);
     }
 
     /// The edge with the steepest slope of $F$ for its length in $w$. Tight examples are all looked at; of the columns only those in view, until
@@ -243,7 +259,7 @@ impl Master {
         let slope_of = |&i: &usize| {
             let (dual, penalty) = (self.duals[i], self.penalties[i]);
             let slope = dual.min(penalty - dual);
-            if slope < -(OPTIMALITY * penalty + ROUNDING * total) { slope } else { 0.0 }
+            if slope < -(OPTIMALITY * penalty.min(total) + ROUNDING * total) { slope } else { 0.0 }
         };
         let slopes: Vec<f64> = self.tight.iter().map(slope_of).collect();
         let mut steepest = (0.0, None);
@@ -308,7 +324,7 @@ impl Master {
         let from = kinks[..least].iter().rposition(apart).map_or(0, |k| k + 1);
         let to = kinks[least..].iter().position(apart).map_or(kinks.len(), |k| least + k);
         kinks[from..to].sort_by(|a, b| a.speed.total_cmp(&b.speed));
-        let least = descent_end(&kinks, edge.slope).unwrap_or(to - 1);
+        let Some(least) = descent_end(&kinks, edge.slope) else { return false };
         let enough = PIVOT * largest(&speeds).max(largest(&velocities));
         let is_pivot = |kink: &Kink| kink.speed > enough;
         let before = kinks[..=least].iter().rposition(is_pivot);
@@ -502,19 +518,26 @@ impl Master {
         self.place();
     }
 
-    /// Weights and residuals anew from the inverse; each counts to the side of 0 it is on, if that can be told. Then the multipliers off $T$.
+    /// Weights and residuals anew from the inverse, refined once; each counts to the side of 0 it is on, if that can be told. Then the multipliers
+    /// off $T$.
     fn place(&mut self) {
-        let margins: Vec<f64> = self.tight.iter().map(|&i| self.margins[i]).collect();
+        self.weights.fill(0.0);
         self.residuals.copy_from_slice(&self.margins);
-        for (s, &j) in self.basic.iter().enumerate() {
-            let weight = dot(&self.inverse[s], &margins);
-            self.weights[s] = weight;
-            add_multiple(&mut self.residuals, -weight, &self.columns[j].values);
-            if weight.abs() > TIE {
-                self.sides[s] = weight.signum();
+        for _ in 0..2 {
+            let lacking: Vec<f64> = self.tight.iter().map(|&i| self.residuals[i]).collect();
+            let changes: Vec<f64> = self.inverse.iter().map(|row| dot(row, &lacking)).collect();
+            self.weights.iter_mut().zip(changes).for_each(|(weight, change)| *weight += change);
+            self.residuals.copy_from_slice(&self.margins);
+            for (&j, &weight) in self.basic.iter().zip(&self.weights) {
+                add_multiple(&mut self.residuals, -weight, &self.columns[j].values);
             }
         }
         self.tight.iter().for_each(|&i| self.residuals[i] = 0.0);
+        for (weight, side) in self.weights.iter().zip(&mut self.sides) {
+            if weight.abs() > TIE {
+                *side = weight.signum();
+            }
+        }
         for (residual, is_violated) in self.residuals.iter().zip(&mut self.is_violated) {
             if residual.abs() > TIE {
                 *is_violated = *residual > 0.0;
@@ -575,12 +598,13 @@ impl Master {
     }
 }
 
-/// The kink where the slope ceases to be negative.
+/// The kink where the slope ceases to be negative. $F$ is bounded below: if rounding hides that, it is the last one.
 fn descent_end(kinks: &[Kink], mut slope: f64) -> Option<usize> {
-    kinks.iter().position(|kink| {
+    let end = kinks.iter().position(|kink| {
         slope += kink.rise;
         slope >= 0.0
-    })
+    });
+    end.or(kinks.len().checked_sub(1))
 }
 
 fn largest(values: &[f64]) -> f64 {

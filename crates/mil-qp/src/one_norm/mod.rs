@@ -18,10 +18,10 @@
 //!
 //! ```
 //! use mil_qp::{OneNormSettings, OneNormSvm};
-//! use nalgebra::dmatrix;
+//! use nalgebra::DMatrix;
 //!
 //! // The first feature tells the classes apart, the second does not.
-//! let features = dmatrix![1.0, 0.9, 0.0, 0.1; 0.5, 0.4, 0.4, 0.5];
+//! let features = DMatrix::from_row_slice(2, 4, &[1.0, 0.9, 0.0, 0.1, 0.5, 0.4, 0.4, 0.5]);
 //! let problem = OneNormSvm::new(&features, vec![1.0, 1.0, -1.0, -1.0], vec![1.0; 4], 0.1)?;
 //! let solution = problem.solve(&OneNormSettings::default())?.solved().expect("certified");
 //! let (weights, bias) = problem.separator(&solution);
@@ -39,9 +39,19 @@ use std::borrow::Cow;
 use nalgebra::DMatrix;
 use rayon::prelude::*;
 
+use self::columns::Generated;
 use crate::certificate::{dot, require_length};
 use crate::error::{require, require_setting};
 use crate::{Certificate, Outcome, Problem, ProblemError, Solution};
+
+/// What is done about multipliers and prices that rounding leaves beyond their bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mending {
+    /// Multipliers are brought into their bounds, then scaled until no price passes $\lambda$: the dual objective is a bound without reserve.
+    ToFeasible,
+    /// Nothing: where penalties dwarf $\lambda$, mending would take more from the dual objective than the residuals amount to.
+    None,
+}
 
 /// Features priced together by one thread.
 const BLOCK: usize = 1024;
@@ -139,9 +149,9 @@ impl<'a> OneNormSvm<'a> {
     ///
     /// ```
     /// use mil_qp::{OneNormSettings, OneNormSvm};
-    /// use nalgebra::dmatrix;
+    /// use nalgebra::DMatrix;
     ///
-    /// let features = dmatrix![1.0, 0.9, 0.0, 0.1; 0.5, 0.4, 0.4, 0.5];
+    /// let features = DMatrix::from_row_slice(2, 4, &[1.0, 0.9, 0.0, 0.1, 0.5, 0.4, 0.4, 0.5]);
     /// let problem = |lambda| OneNormSvm::new(&features, vec![1.0, 1.0, -1.0, -1.0], vec![1.0; 4], lambda);
     /// let settings = OneNormSettings::default();
     /// let first = problem(0.1)?.solve(&settings)?.solved().expect("certified");
@@ -159,42 +169,52 @@ impl<'a> OneNormSvm<'a> {
         require_below("feature of the start", &start.features, self.n_features(), "a feature of the problem")?;
         require_below("example of the start", &start.examples, self.signs.len(), "an example of the problem")?;
         let generated = columns::generate(self, start, settings.max_steps);
-        let mut solution = self.solution(&generated.weights, generated.bias, generated.duals, generated.n_steps);
+        let mut solution = self.solution(&generated, Mending::ToFeasible);
+        if generated.is_complete && !solution.certificate.holds(tolerance) {
+            let unmended = self.solution(&generated, Mending::None);
+            if unmended.certificate.worst() < solution.certificate.worst() {
+                solution = unmended;
+            }
+        }
         if !solution.primal.iter().chain(&solution.dual).all(|value| value.is_finite()) {
             // Numbers have left the range of f64: what remains true is the bound 0.
-            solution = self.solution(&[], 0.0, vec![0.0; self.signs.len()], generated.n_steps);
+            let nothing = Generated { weights: Vec::new(), bias: 0.0, duals: vec![0.0; self.signs.len()], ..generated };
+            solution = self.solution(&nothing, Mending::None);
         }
         Ok(Outcome::judged(solution, tolerance))
     }
 
-    /// Completes weights and multipliers to a pair: slacks take what the margins lack, and multipliers are brought into their bounds, then
-    /// scaled until no price passes $\lambda$.
-    fn solution(&self, weights: &[(usize, f64)], bias: f64, mut duals: Vec<f64>, n_steps: usize) -> Solution {
+    /// Completes weights and multipliers to a pair: slacks take what the margins lack, bounds the multipliers that make the rest
+    /// stationary, as far as these have the right sign.
+    fn solution(&self, generated: &Generated, mending: Mending) -> Solution {
         let (n, m) = self.features.shape();
         let first_slack = self.n_variables() - m;
         let mut primal = vec![0.0; self.n_variables()];
-        for &(k, weight) in weights {
+        for &(k, weight) in &generated.weights {
             primal[if weight > 0.0 { k } else { n + k }] = weight.abs();
         }
         if self.has_bias {
-            primal[2 * n] = bias;
+            primal[2 * n] = generated.bias;
         }
         let margins = self.rows_product(&primal);
         primal[first_slack..].iter_mut().zip(margins).for_each(|(slack, margin)| *slack = (1.0 - margin).max(0.0));
 
-        duals.iter_mut().zip(&self.penalties).for_each(|(dual, &penalty)| *dual = dual.max(0.0).min(penalty));
+        let mut duals = generated.duals.clone();
+        if mending == Mending::ToFeasible {
+            duals.iter_mut().zip(&self.penalties).for_each(|(dual, &penalty)| *dual = dual.max(0.0).min(penalty));
+        }
         let mut prices = self.prices(&duals);
         let largest = prices.iter().fold(0.0_f64, |largest, price| largest.max(price.abs()));
-        if largest > self.lambda {
+        if mending == Mending::ToFeasible && largest > self.lambda {
             let factor = self.lambda / largest;
             duals.iter_mut().chain(&mut prices).for_each(|value| *value *= factor);
         }
         let mut dual: Vec<f64> = duals.iter().map(|dual| -dual).collect();
         dual.extend(prices.iter().map(|price| (price - self.lambda).min(0.0)));
         dual.extend(prices.iter().map(|price| (-price - self.lambda).min(0.0)));
-        dual.extend(duals.iter().zip(&self.penalties).map(|(dual, penalty)| dual - penalty));
+        dual.extend(duals.iter().zip(&self.penalties).map(|(dual, penalty)| (dual - penalty).min(0.0)));
         let certificate = Certificate::of(self, &primal, &dual, &vec![0.0; primal.len()]);
-        Solution { primal, dual, certificate, n_steps }
+        Solution { primal, dual, certificate, n_steps: generated.n_steps }
     }
 
     /// The weights $w$ and the bias $b$ (0 if there is none) of a solution of this problem. The bias need not be unique: it is that of the vertex found.
