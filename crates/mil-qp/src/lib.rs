@@ -3,6 +3,7 @@
 mod cache;
 mod certificate;
 mod error;
+mod linear;
 mod outcome;
 mod problem;
 mod sparse;
@@ -10,6 +11,7 @@ mod svm_dual;
 
 pub use certificate::{Certificate, InfeasibilityProof, UnboundednessProof};
 pub use error::ProblemError;
+pub use linear::{Bias, LinearSettings, LinearSvm, Loss, Method, Points};
 pub use outcome::{Outcome, Solution};
 pub use problem::Problem;
 pub use sparse::SparseMatrix;

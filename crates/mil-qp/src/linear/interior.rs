@@ -1,0 +1,248 @@
+//! The interior-point method, for either loss.
+//!
+//! Mehrotra, *On the Implementation of a Primal-Dual Interior Point Method*, SIAM J. Optim. 2(4), 1992; for linear machines, with the small matrix below,
+//! Ferris & Munson, *Interior-Point Methods for Massive Support Vector Machines*, SIAM J. Optim. 13(3), 2002.
+//!
+//! With surplus $t\ge0$ and slack $\xi\ge0$ of each margin, $\tilde x = (x, \text{feature})$ as in [`Lifted`], and $v = C - \alpha$, the conditions of optimality are
+//!
+//! $$ J\tilde w = \sum_i\alpha_iy_i\tilde x_i,\qquad y_i\langle\tilde w,\tilde x_i\rangle + \xi_i - t_i = 1,\qquad \alpha_it_i = 0,\qquad v_i\xi_i = 0. $$
+//!
+//! Under the squared hinge $\xi_i = \alpha_i/2C_i$, and the last condition is absent. The method asks for products $\sigma\mu$ instead of 0 and linearises.
+//! Eliminating all but $\Delta\tilde w$ leaves, with $D_i = t_i/\alpha_i + \xi_i/v_i$ (squared hinge: $t_i/\alpha_i + 1/2C_i$) and a vector $g$ that depends on the right-hand sides,
+//!
+//! $$ \Bigl(J + \sum_i D_i^{-1}\tilde x_i\tilde x_i^\top\Bigr)\Delta\tilde w = \sum_i y_i(\alpha_i + D_i^{-1}g_i)\,\tilde x_i - J\tilde w,
+//!    \qquad \Delta\alpha_i = D_i^{-1}(g_i - y_i\langle\Delta\tilde w,\tilde x_i\rangle). $$
+//!
+//! Cost: that matrix and its factor once a step, and four passes over the points.
+
+use super::normal::{Cholesky, NormalMatrix};
+use super::second_order::Lifted;
+use super::{LinearSettings, LinearSvm, Loss};
+use crate::Solution;
+
+/// Part of the way to the boundary that a step goes.
+const BACKOFF: f64 = 0.995;
+/// Steps shorter than this come to nothing, and a few of them in a row end the method: rounding forbids to go on.
+const SHORTEST: f64 = 1e-3;
+/// How many.
+const PATIENCE: usize = 5;
+/// A dual's distance from a bound, over its penalty, is evidently 0 if it is below this part of the other factor of their product.
+const EVIDENT: f64 = 1e-2;
+
+pub(super) fn solve(svm: &LinearSvm<'_>, settings: &LinearSettings) -> Solution {
+    let lifted = Lifted::new(svm);
+    let mut state = State::centred(svm, &lifted);
+    let (mut n_steps, mut n_short) = (0, 0);
+    loop {
+        let at_end = n_steps == settings.max_passes || n_short == PATIENCE;
+        // Where the equations hold, the products add up to the duality gap.
+        if at_end || state.products(None, 0.0) <= settings.tolerance * (1.0 + state.objective().abs()) {
+            let solution = svm.judge(state.alpha.clone(), state.bias(), n_steps);
+            let solved = solution.certificate.holds(settings.tolerance);
+            if solved {
+                let rounded = svm.judge(state.rounded(), state.bias(), n_steps);
+                return if rounded.certificate.holds(settings.tolerance) { rounded } else { solution };
+            }
+            if at_end {
+                return solution;
+            }
+        }
+        let step_length = state.step();
+        n_short = if step_length < SHORTEST { n_short + 1 } else { 0 };
+        n_steps += 1;
+    }
+}
+
+/// All that is positive, and the weights. Vectors have an entry for each point, but only those of points that count are used.
+struct State<'a> {
+    svm: &'a LinearSvm<'a>,
+    lifted: &'a Lifted<'a>,
+    /// Positions of the points with a penalty above 0.
+    idxs: Vec<usize>,
+    weights: Vec<f64>,
+    /// $y_i\langle\tilde w,\tilde x_i\rangle$.
+    margins: Vec<f64>,
+    alpha: Vec<f64>,
+    /// $v = C - \alpha$, kept by itself to stay exact near 0. Under the squared hinge neither it nor the slack is used.
+    room: Vec<f64>,
+    surplus: Vec<f64>,
+    slack: Vec<f64>,
+}
+
+/// Changes of the state's vectors; the room changes by $-\Delta\alpha$.
+struct Direction {
+    weights: Vec<f64>,
+    margins: Vec<f64>,
+    alpha: Vec<f64>,
+    surplus: Vec<f64>,
+    slack: Vec<f64>,
+}
+
+impl<'a> State<'a> {
+    /// Choice: the point of the central path that belongs to $\tilde w = 0$ and $\mu = $ the mean penalty. Every margin's equation and every product is then exact,
+    /// and only the first equation remains to be met.
+    fn centred(svm: &'a LinearSvm<'a>, lifted: &'a Lifted<'a>) -> State<'a> {
+        let n = svm.signs.len();
+        let idxs: Vec<usize> = (0..n).filter(|&i| svm.penalties[i] > 0.0).collect();
+        let mu = svm.penalties.iter().sum::<f64>() / idxs.len().max(1) as f64;
+        let zeros = vec![0.0; n];
+        let mut state = State {
+            svm,
+            lifted,
+            idxs,
+            weights: vec![0.0; lifted.form.len()],
+            margins: zeros.clone(),
+            alpha: zeros.clone(),
+            room: zeros.clone(),
+            surplus: zeros.clone(),
+            slack: zeros,
+        };
+        for &i in &state.idxs {
+            let c = svm.penalties[i];
+            // The positive root of mu/(C - a) - mu/a = 1, or of a/2C - mu/a = 1.
+            let alpha = match svm.loss {
+                Loss::Hinge => 2.0 * mu * c / ((2.0 * mu - c) + (2.0 * mu).hypot(c)),
+                Loss::SquaredHinge => c * (1.0 + (1.0 + 2.0 * mu / c).sqrt()),
+            };
+            state.alpha[i] = alpha;
+            state.surplus[i] = mu / alpha;
+            if svm.loss == Loss::Hinge {
+                state.room[i] = c - alpha;
+                state.slack[i] = mu / state.room[i];
+            }
+        }
+        state
+    }
+
+    fn hinge(&self) -> bool {
+        self.svm.loss == Loss::Hinge
+    }
+
+    fn bias(&self) -> f64 {
+        self.weights.last().copied().unwrap_or(0.0)
+    }
+
+    /// $\tfrac12\alpha^\top P\alpha - 1^\top\alpha$, as far as the equations hold.
+    fn objective(&self) -> f64 {
+        let form: f64 = self.weights.iter().zip(&self.lifted.form).map(|(w, form)| form * w * w).sum();
+        let duals = |&i: &usize| self.alpha[i] * (0.5 * self.svm.ridge(i) * self.alpha[i] - 1.0);
+        0.5 * form + self.idxs.iter().map(duals).sum::<f64>()
+    }
+
+    /// $\sum_i(\alpha_it_i + v_i\xi_i)$ after a step.
+    fn products(&self, direction: Option<&Direction>, length: f64) -> f64 {
+        let mut sum = 0.0;
+        for &i in &self.idxs {
+            let [alpha, surplus, slack] = direction.map_or([0.0; 3], |d| [d.alpha[i], d.surplus[i], d.slack[i]]);
+            sum += (self.alpha[i] + length * alpha) * (self.surplus[i] + length * surplus);
+            sum += (self.room[i] - length * alpha) * (self.slack[i] + length * slack);
+        }
+        sum
+    }
+
+    /// Predictor, corrector, and as long a step as stays positive. Its length; 0 if there was none.
+    fn step(&mut self) -> f64 {
+        let hinge = self.hinge();
+        let theta: Vec<(usize, f64)> = self.idxs.iter().map(|&i| (i, 1.0 / self.elasticity(i))).collect();
+        let mut matrix = NormalMatrix::diagonal(&self.lifted.form);
+        self.lifted.add_to(&mut matrix, &theta);
+        let factor = self.lifted.factor(matrix, theta.iter().map(|(_, theta)| theta).sum());
+
+        let n_products = self.idxs.len() as f64 * if hinge { 2.0 } else { 1.0 };
+        let mu = self.products(None, 0.0) / n_products;
+        let predictor = self.direction(&factor, &theta, |_| (0.0, 0.0));
+        let reached = self.products(Some(&predictor), self.longest(&predictor)) / n_products;
+        let centre = mu * (reached / mu).clamp(0.0, 1.0).powi(3);
+        let direction = self.direction(&factor, &theta, |i| {
+            (centre - predictor.alpha[i] * predictor.surplus[i], centre + predictor.alpha[i] * predictor.slack[i])
+        });
+        let length = (BACKOFF * self.longest(&direction)).min(1.0);
+        if !direction.weights.iter().all(|value| value.is_finite()) || !(length > 0.0) {
+            return 0.0;
+        }
+        advance(&mut self.weights, length, &direction.weights);
+        advance(&mut self.margins, length, &direction.margins);
+        advance(&mut self.alpha, length, &direction.alpha);
+        advance(&mut self.surplus, length, &direction.surplus);
+        if hinge {
+            advance(&mut self.room, -length, &direction.alpha);
+            advance(&mut self.slack, length, &direction.slack);
+        }
+        length
+    }
+
+    /// $D_i$.
+    fn elasticity(&self, i: usize) -> f64 {
+        let below = self.surplus[i] / self.alpha[i];
+        below + if self.hinge() { self.slack[i] / self.room[i] } else { self.svm.ridge(i) }
+    }
+
+    /// The direction to given products $\alpha_it_i$ and $v_i\xi_i$, less the products of changes.
+    fn direction(&self, factor: &Cholesky, theta: &[(usize, f64)], target: impl Fn(usize) -> (f64, f64)) -> Direction {
+        let (signs, hinge) = (&self.svm.signs, self.hinge());
+        let n = signs.len();
+        let mut gains = vec![0.0; n];
+        let mut coefficients = vec![0.0; n];
+        for &(i, theta) in theta {
+            let (to_surplus, to_slack) = target(i);
+            let slack = if hinge { to_slack / self.room[i] } else { self.svm.ridge(i) * self.alpha[i] };
+            gains[i] = 1.0 - self.margins[i] - slack + to_surplus / self.alpha[i];
+            coefficients[i] = signs[i] * (self.alpha[i] + theta * gains[i]);
+        }
+        let mut weights = self.lifted.combination(&coefficients);
+        for ((right, form), weight) in weights.iter_mut().zip(&self.lifted.form).zip(&self.weights) {
+            *right -= form * weight;
+        }
+        factor.solve(&mut weights);
+
+        let mut margins = self.lifted.scores(&weights);
+        let (mut alpha, mut surplus, mut slack) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+        for &(i, theta) in theta {
+            let (to_surplus, to_slack) = target(i);
+            margins[i] *= signs[i];
+            alpha[i] = theta * (gains[i] - margins[i]);
+            surplus[i] = (to_surplus - self.surplus[i] * alpha[i]) / self.alpha[i] - self.surplus[i];
+            if hinge {
+                slack[i] = (to_slack + self.slack[i] * alpha[i]) / self.room[i] - self.slack[i];
+            }
+        }
+        Direction { weights, margins, alpha, surplus, slack }
+    }
+
+    /// The longest step that keeps everything at least 0, at most some steps of 1.
+    fn longest(&self, direction: &Direction) -> f64 {
+        let mut longest: f64 = 1.0 / BACKOFF;
+        let mut limit = |value: f64, change: f64| {
+            if value + longest * change < 0.0 {
+                longest = -value / change;
+            }
+        };
+        for &i in &self.idxs {
+            limit(self.alpha[i], direction.alpha[i]);
+            limit(self.surplus[i], direction.surplus[i]);
+            if self.hinge() {
+                limit(self.room[i], -direction.alpha[i]);
+                limit(self.slack[i], direction.slack[i]);
+            }
+        }
+        longest
+    }
+
+    /// The duals with those that are evidently on their way to a bound moved there, so that support vectors can be told from others.
+    fn rounded(&self) -> Vec<f64> {
+        let mut alpha = self.alpha.clone();
+        for &i in &self.idxs {
+            let c = self.svm.penalties[i];
+            if self.alpha[i] < EVIDENT * c * self.surplus[i].min(1.0) {
+                alpha[i] = 0.0;
+            } else if self.hinge() && self.room[i] < EVIDENT * c * self.slack[i].min(1.0) {
+                alpha[i] = c;
+            }
+        }
+        alpha
+    }
+}
+
+fn advance(values: &mut [f64], length: f64, changes: &[f64]) {
+    values.iter_mut().zip(changes).for_each(|(value, change)| *value += length * change);
+}
