@@ -10,7 +10,7 @@
 //!
 //! **Free bias.** The equality is met by the method of multipliers: with a feature $\sqrt\rho$ added to every point and $p_i = -1 + y_ib$, coordinate descent
 //! minimises the augmented Lagrangian, and $b$ grows by $\rho\,y^\top\alpha$. Choice: $\rho$ starts at the mean squared norm of the points, which leaves the conditioning as
-//! it was, and doubles when the equality's residual has not halved.
+//! it was, and doubles, up to a hundredfold, when the equality's residual has not halved; the threshold falls when $b$ has moved less than it.
 //!
 //! Deviation: the paper stops by the derivatives; we stop by the duality gap, measured whenever the derivatives have met a threshold that falls from round to round.
 //!
@@ -33,18 +33,17 @@ const LAST_THRESHOLD: f64 = 1e-14;
 pub(super) fn solve(svm: &LinearSvm<'_>, start: Vec<f64>, settings: &LinearSettings) -> Solution {
     let mut descent = Descent::new(svm, start, mil_core::stream(settings.seed, "coordinate descent", 0));
     let mut threshold = FIRST_THRESHOLD;
-    let mut residual = f64::INFINITY;
     loop {
         descent.round(threshold, settings.max_passes);
-        if svm.bias == Bias::Free {
-            residual = descent.multiply(residual);
-        }
+        let bias_move = if svm.bias == Bias::Free { descent.move_bias() } else { 0.0 };
         let solution = svm.judge(descent.alpha.clone(), descent.bias, descent.n_passes);
         let at_end = descent.n_passes >= settings.max_passes || threshold < LAST_THRESHOLD;
         if at_end || solution.certificate.holds(settings.tolerance) {
             return solution;
         }
-        threshold *= THRESHOLD_FACTOR;
+        if bias_move <= threshold {
+            threshold *= THRESHOLD_FACTOR;
+        }
     }
 }
 
@@ -58,6 +57,10 @@ struct Descent<'a> {
     balance: f64,
     /// The added feature, squared: $s^2$ of a regularised bias, $\rho$ for a free one.
     rho: f64,
+    /// Beyond this the added feature would rule all others.
+    largest_rho: f64,
+    /// $|y^\top\alpha|$ after the last round.
+    residual: f64,
     /// The multiplier of the equality, if the bias is free.
     bias: f64,
     norms: Vec<f64>,
@@ -74,7 +77,9 @@ impl<'a> Descent<'a> {
             Bias::Free => (if mean_norm > 0.0 { mean_norm } else { 1.0 }, first_bias(svm, &alpha, &weights)),
             Bias::None | Bias::Regularised { .. } => (svm.scale_squared(), 0.0),
         };
-        Descent { svm, rng, weights, balance: signed.iter().sum(), alpha, rho, bias, norms, n_passes: 0 }
+        let (largest_rho, residual) = (100.0 * rho, f64::INFINITY);
+        let balance = signed.iter().sum();
+        Descent { svm, rng, weights, balance, alpha, rho, largest_rho, residual, bias, norms, n_passes: 0 }
     }
 
     /// Passes until the projected derivatives of all points lie within the threshold.
@@ -98,17 +103,18 @@ impl<'a> Descent<'a> {
         }
     }
 
-    /// A step of the method of multipliers: moves $b$, and the penalty if the residual before has not halved. The residual.
-    fn multiply(&mut self, residual_before: f64) -> f64 {
-        // Summed anew, since the running sum has its rounding.
+    /// A step of the method of multipliers: moves $b$, and raises the penalty if the equality's residual has not halved. How far $b$ moved.
+    fn move_bias(&mut self) -> f64 {
+        // Summed anew, since the running sums have their rounding.
         self.balance = dot(&self.svm.signs, &self.alpha);
         self.weights = self.svm.points.combination(&self.svm.signed(&self.alpha));
-        self.bias += self.rho * self.balance;
-        let residual = self.balance.abs();
-        if residual > 0.5 * residual_before {
+        let change = self.rho * self.balance;
+        self.bias += change;
+        if self.balance.abs() > 0.5 * self.residual && self.rho < self.largest_rho {
             self.rho *= 2.0;
         }
-        residual
+        self.residual = self.balance.abs();
+        change.abs()
     }
 }
 

@@ -26,8 +26,8 @@ const BACKOFF: f64 = 0.995;
 const SHORTEST: f64 = 1e-3;
 /// How many.
 const PATIENCE: usize = 5;
-/// A dual's distance from a bound, over its penalty, is evidently 0 if it is below this part of the other factor of their product.
-const EVIDENT: f64 = 1e-2;
+/// A dual's distance from a bound, over its penalty, is evidently 0 if it is below this part of the other factor of their product: tried in turn.
+const EVIDENT: [f64; 3] = [1e-2, 1e-4, 1e-6];
 
 pub(super) fn solve(svm: &LinearSvm<'_>, settings: &LinearSettings) -> Solution {
     let lifted = Lifted::new(svm);
@@ -38,10 +38,9 @@ pub(super) fn solve(svm: &LinearSvm<'_>, settings: &LinearSettings) -> Solution 
         // Where the equations hold, the products add up to the duality gap.
         if at_end || state.products(None, 0.0) <= settings.tolerance * (1.0 + state.objective().abs()) {
             let solution = svm.judge(state.alpha.clone(), state.bias(), n_steps);
-            let solved = solution.certificate.holds(settings.tolerance);
-            if solved {
-                let rounded = svm.judge(state.rounded(), state.bias(), n_steps);
-                return if rounded.certificate.holds(settings.tolerance) { rounded } else { solution };
+            if solution.certificate.holds(settings.tolerance) {
+                let mut rounded = EVIDENT.iter().map(|&part| svm.judge(state.rounded(part), state.bias(), n_steps));
+                return rounded.find(|rounded| rounded.certificate.holds(settings.tolerance)).unwrap_or(solution);
             }
             if at_end {
                 return solution;
@@ -229,13 +228,13 @@ impl<'a> State<'a> {
     }
 
     /// The duals with those that are evidently on their way to a bound moved there, so that support vectors can be told from others.
-    fn rounded(&self) -> Vec<f64> {
+    fn rounded(&self, part: f64) -> Vec<f64> {
         let mut alpha = self.alpha.clone();
         for &i in &self.idxs {
             let c = self.svm.penalties[i];
-            if self.alpha[i] < EVIDENT * c * self.surplus[i].min(1.0) {
+            if self.alpha[i] < part * c * self.surplus[i].min(1.0) {
                 alpha[i] = 0.0;
-            } else if self.hinge() && self.room[i] < EVIDENT * c * self.slack[i].min(1.0) {
+            } else if self.hinge() && self.room[i] < part * c * self.slack[i].min(1.0) {
                 alpha[i] = c;
             }
         }

@@ -21,7 +21,7 @@
 //!
 //! ```
 //! use mil_qp::{Bias, LinearSettings, LinearSvm, Loss};
-//! let points = nalgebra::dmatrix![1.0, -1.0];
+//! let points = nalgebra::DMatrix::from_row_slice(1, 2, &[1.0, -1.0]);
 //! let svm = LinearSvm::new(&points, vec![1.0, -1.0], vec![10.0; 2], Bias::Free, Loss::Hinge)?;
 //! let solution = svm.solve(&LinearSettings::default())?.solved().expect("two points are no trouble");
 //! assert!(solution.certify(&svm)?.holds(1e-6));
@@ -154,7 +154,7 @@ impl<'a> LinearSvm<'a> {
     ///
     /// ```
     /// use mil_qp::{Bias, LinearSettings, LinearSvm, Loss, Method};
-    /// let points = nalgebra::dmatrix![0.0, 1.0, 3.0, 4.0; 1.0, 0.0, 1.0, 0.0];
+    /// let points = nalgebra::DMatrix::from_row_slice(2, 4, &[0.0, 1.0, 3.0, 4.0, 1.0, 0.0, 1.0, 0.0]);
     /// let svm = LinearSvm::new(&points, vec![-1.0, -1.0, 1.0, 1.0], vec![1.0; 4], Bias::Regularised { scale: 1.0 }, Loss::SquaredHinge)?;
     /// let objective = |method| -> Result<f64, mil_qp::ProblemError> {
     ///     let settings = LinearSettings { method, ..LinearSettings::default() };
@@ -216,7 +216,7 @@ impl<'a> LinearSvm<'a> {
         match method {
             Method::Auto => {
                 let order = n.min(d) + 1.0;
-                if order <= 4000.0 && order * order * n <= 2000.0 * self.points.n_entries() as f64 {
+                if order <= 4000.0 && order * order * n <= 700.0 * self.points.n_entries() as f64 {
                     second_order
                 } else {
                     Method::Coordinate
@@ -298,23 +298,28 @@ impl<'a> LinearSvm<'a> {
         Solution { primal: alpha, dual, certificate, n_steps }
     }
 
-    /// Restores $y^\top\alpha = 0$, which methods reach in the limit only: each dual moves in proportion to its distance from its bounds.
+    /// Restores $y^\top\alpha = 0$, which methods reach in the limit only: each dual moves in proportion to its distance from its bounds, and where that does not
+    /// suffice those of the heavier sign shrink.
     fn balance(&self, alpha: &mut [f64]) {
         let room = |i: usize, alpha: f64| match self.loss {
             _ if self.penalties[i] == 0.0 => 0.0,
             Loss::Hinge => alpha * (1.0 - alpha / self.penalties[i]).max(0.0),
             Loss::SquaredHinge => alpha,
         };
-        // Once more, since the first time may leave its rounding.
-        for _ in 0..2 {
-            let excess = dot(&self.signs, alpha);
-            let total: f64 = alpha.iter().enumerate().map(|(i, &alpha)| room(i, alpha)).sum();
-            if total > 0.0 {
-                let share = (excess / total).clamp(-1.0, 1.0);
-                for (i, alpha) in alpha.iter_mut().enumerate() {
-                    *alpha = (*alpha - self.signs[i] * share * room(i, *alpha)).clamp(0.0, self.upper(i));
-                }
+        let excess = dot(&self.signs, alpha);
+        let total: f64 = alpha.iter().enumerate().map(|(i, &alpha)| room(i, alpha)).sum();
+        if total > 0.0 {
+            let share = (excess / total).clamp(-1.0, 1.0);
+            for (i, alpha) in alpha.iter_mut().enumerate() {
+                *alpha = (*alpha - self.signs[i] * share * room(i, *alpha)).clamp(0.0, self.upper(i));
             }
+        }
+        let sum = |sign: f64| (0..alpha.len()).filter(|&i| self.signs[i] == sign).map(|i| alpha[i]).sum::<f64>();
+        let (positive, negative) = (sum(1.0), sum(-1.0));
+        let (heavier, factor) =
+            if positive > negative { (1.0, negative / positive) } else { (-1.0, positive / negative) };
+        if factor < 1.0 {
+            (0..alpha.len()).filter(|&i| self.signs[i] == heavier).for_each(|i| alpha[i] *= factor);
         }
     }
 

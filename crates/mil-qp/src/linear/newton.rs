@@ -130,7 +130,7 @@ fn line_minimum(
             above = length;
         }
         let newton = length - first / second;
-        let next = if below < newton && newton < above {
+        let next = if (below..=above).contains(&newton) {
             newton
         } else if above.is_finite() {
             0.5 * (below + above)

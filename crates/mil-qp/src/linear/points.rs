@@ -9,7 +9,7 @@ use crate::{ProblemError, SparseMatrix};
 ///
 /// ```
 /// use mil_qp::{Points, SparseMatrix};
-/// let dense = nalgebra::dmatrix![1.0, 0.0; 0.0, 2.0; 3.0, 0.0];
+/// let dense = nalgebra::DMatrix::from_row_slice(3, 2, &[1.0, 0.0, 0.0, 2.0, 3.0, 0.0]);
 /// let sparse = SparseMatrix::from_dense(&dense)?;
 /// assert_eq!((Points::from(&dense).n_features(), Points::from(&sparse).n_points()), (3, 2));
 /// # Ok::<(), mil_qp::ProblemError>(())
