@@ -156,7 +156,8 @@ impl<'a> State<'a> {
             (centre - predictor.alpha[i] * predictor.surplus[i], centre + predictor.alpha[i] * predictor.slack[i])
         });
         let length = (BACKOFF * self.longest(&direction)).min(1.0);
-        if !direction.weights.iter().all(|value| value.is_finite()) || !(length > 0.0) {
+        let is_usable = length > 0.0 && direction.weights.iter().all(|value| value.is_finite());
+        if !is_usable {
             return 0.0;
         }
         advance(&mut self.weights, length, &direction.weights);

@@ -137,7 +137,7 @@ fn line_minimum(
         } else {
             2.0 * below
         };
-        if !((next - length).abs() > 1e-12 * length) {
+        if next.is_nan() || (next - length).abs() <= 1e-12 * length {
             break;
         }
         length = next;

@@ -159,8 +159,8 @@ impl WithSimd for Scores<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
         let mut scores = vec![0.0; self.points.n_points()];
-        for idx in 0..scores.len() {
-            scores[idx] = self.points.score(simd, idx, self.weights);
+        for (idx, score) in scores.iter_mut().enumerate() {
+            *score = self.points.score(simd, idx, self.weights);
         }
         scores
     }
@@ -177,9 +177,9 @@ impl WithSimd for Combination<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
         let mut sum = vec![0.0; self.points.n_features()];
-        for idx in 0..self.coefficients.len() {
-            if self.coefficients[idx] != 0.0 {
-                self.points.add_to(simd, idx, self.coefficients[idx], &mut sum);
+        for (idx, &coefficient) in self.coefficients.iter().enumerate() {
+            if coefficient != 0.0 {
+                self.points.add_to(simd, idx, coefficient, &mut sum);
             }
         }
         sum

@@ -110,7 +110,7 @@ fn reduced(points: Points<'_>) -> DMatrix<f64> {
                 pivot = idx;
             }
         }
-        if !(residuals[pivot] > 0.0) {
+        if residuals[pivot] <= 0.0 {
             break;
         }
         points.write(pivot, &mut pivot_point);
