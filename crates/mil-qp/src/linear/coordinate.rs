@@ -162,7 +162,8 @@ impl WithSimd for Pass<'_, '_> {
     fn with_simd<S: Simd>(self, simd: S) -> Limits {
         let Pass { descent: state, order, limits } = self;
         let svm = state.svm;
-        let mut reached = Limits { highest: f64::NEG_INFINITY, lowest: f64::INFINITY };
+        // With 0 among them: derivatives that are all alike may still be far from 0.
+        let mut reached = Limits { highest: 0.0, lowest: 0.0 };
         let mut n_kept = 0;
         for place in 0..order.len() {
             let i = order[place];
@@ -192,9 +193,6 @@ impl WithSimd for Pass<'_, '_> {
             }
         }
         order.truncate(n_kept);
-        if n_kept == 0 {
-            reached = Limits { highest: 0.0, lowest: 0.0 };
-        }
         reached
     }
 }

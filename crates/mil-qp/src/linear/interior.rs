@@ -22,9 +22,13 @@ use crate::Solution;
 
 /// Part of the way to the boundary that a step goes.
 const BACKOFF: f64 = 0.995;
-/// Steps shorter than this come to nothing, and a few of them in a row end the method: rounding forbids to go on.
+/// A step of predictor and corrector shorter than this is not taken.
+const POOR: f64 = 0.1;
+/// No product may fall below this part of their mean.
+const CENTRALITY: f64 = 1e-4;
+/// Steps shorter than this come to nothing.
 const SHORTEST: f64 = 1e-3;
-/// How many.
+/// So many steps in a row that come to nothing, or whose answers are judged no better, end the method: rounding forbids to go on.
 const PATIENCE: usize = 5;
 /// A dual's distance from a bound, over its penalty, is evidently 0 if it is below this part of the other factor of their product: tried in turn.
 const EVIDENT: [f64; 3] = [1e-2, 1e-4, 1e-6];
@@ -32,22 +36,29 @@ const EVIDENT: [f64; 3] = [1e-2, 1e-4, 1e-6];
 pub(super) fn solve(svm: &LinearSvm<'_>, settings: &LinearSettings) -> Solution {
     let lifted = Lifted::new(svm);
     let mut state = State::centred(svm, &lifted);
-    let (mut n_steps, mut n_short) = (0, 0);
+    let (mut n_steps, mut n_idle) = (0, 0);
+    let mut best: Option<Solution> = None;
     loop {
-        let at_end = n_steps == settings.max_passes || n_short == PATIENCE;
+        let at_end = n_steps == settings.max_passes || n_idle == PATIENCE;
+        let mut is_idle = false;
         // Where the equations hold, the products add up to the duality gap.
         if at_end || state.products(None, 0.0) <= settings.tolerance * (1.0 + state.objective().abs()) {
             let solution = svm.judge(state.alpha.clone(), state.bias(), n_steps);
             if solution.certificate.holds(settings.tolerance) {
                 let mut rounded = EVIDENT.iter().map(|&part| svm.judge(state.rounded(part), state.bias(), n_steps));
-                return rounded.find(|rounded| rounded.certificate.holds(settings.tolerance)).unwrap_or(solution);
+                let holds = |rounded: &Solution| rounded.certificate.holds(settings.tolerance);
+                return rounded.find(holds).unwrap_or(solution);
             }
-            if at_end {
-                return solution;
+            match &best {
+                Some(best) if best.certificate.worst() <= solution.certificate.worst() => is_idle = true,
+                _ => best = Some(solution),
             }
         }
-        let step_length = state.step();
-        n_short = if step_length < SHORTEST { n_short + 1 } else { 0 };
+        if at_end {
+            return Solution { n_steps, ..best.expect("a solution has been judged") };
+        }
+        is_idle |= state.step() < SHORTEST;
+        n_idle = if is_idle { n_idle + 1 } else { 0 };
         n_steps += 1;
     }
 }
@@ -140,6 +151,10 @@ impl<'a> State<'a> {
     }
 
     /// Predictor, corrector, and as long a step as stays positive. Its length; 0 if there was none.
+    ///
+    /// Deviation: Mehrotra's corrector takes the predictor's products whole, however short its step, and may then go in circles. We take the part that belongs to
+    /// the step's length (Colombo & Gondzio, Comput. Optim. Appl. 41(3), 2008), stay in a neighbourhood of the central path in which the products fall (Wright, *Primal-Dual
+    /// Interior-Point Methods*, 1997, ch. 6), and where the step is short all the same go towards the path at half of $\mu$ instead.
     fn step(&mut self) -> f64 {
         let hinge = self.hinge();
         let theta: Vec<(usize, f64)> = self.idxs.iter().map(|&i| (i, 1.0 / self.elasticity(i))).collect();
@@ -150,12 +165,19 @@ impl<'a> State<'a> {
         let n_products = self.idxs.len() as f64 * if hinge { 2.0 } else { 1.0 };
         let mu = self.products(None, 0.0) / n_products;
         let predictor = self.direction(&factor, &theta, |_| (0.0, 0.0));
-        let reached = self.products(Some(&predictor), self.longest(&predictor)) / n_products;
-        let centre = mu * (reached / mu).clamp(0.0, 1.0).powi(3);
-        let direction = self.direction(&factor, &theta, |i| {
-            (centre - predictor.alpha[i] * predictor.surplus[i], centre + predictor.alpha[i] * predictor.slack[i])
+        let foreseen = self.longest(&predictor).min(1.0);
+        let centre = mu * (self.products(Some(&predictor), foreseen) / n_products / mu).clamp(0.0, 1.0).powi(3);
+        // Only that part of the predictor's products which its length allows.
+        let part = foreseen * foreseen;
+        let mut direction = self.direction(&factor, &theta, |i| {
+            let [alpha, surplus, slack] = [predictor.alpha[i], predictor.surplus[i], predictor.slack[i]];
+            (centre - part * alpha * surplus, centre + part * alpha * slack)
         });
-        let length = (BACKOFF * self.longest(&direction)).min(1.0);
+        let mut length = self.acceptable(&direction);
+        if length < POOR {
+            direction = self.direction(&factor, &theta, |_| (0.5 * mu, 0.5 * mu));
+            length = self.acceptable(&direction);
+        }
         let is_usable = length > 0.0 && direction.weights.iter().all(|value| value.is_finite());
         if !is_usable {
             return 0.0;
@@ -207,6 +229,27 @@ impl<'a> State<'a> {
             }
         }
         Direction { weights, margins, alpha, surplus, slack }
+    }
+
+    /// The longest step, of lengths that shrink geometrically, after which the products have fallen and none is far below their mean.
+    fn acceptable(&self, direction: &Direction) -> f64 {
+        let before = self.products(None, 0.0);
+        let mut length = (BACKOFF * self.longest(direction)).min(1.0);
+        while length >= SHORTEST {
+            let after = self.products(Some(direction), length);
+            let least = CENTRALITY * after / self.idxs.len() as f64;
+            let is_central = |&i: &usize| {
+                let alpha = length * direction.alpha[i];
+                let first = (self.alpha[i] + alpha) * (self.surplus[i] + length * direction.surplus[i]);
+                let second = (self.room[i] - alpha) * (self.slack[i] + length * direction.slack[i]);
+                first >= least && (second >= least || !self.hinge())
+            };
+            if after <= (1.0 - 0.01 * length) * before && self.idxs.iter().all(is_central) {
+                return length;
+            }
+            length *= 0.8;
+        }
+        0.0
     }
 
     /// The longest step that keeps everything at least 0, at most some steps of 1.
