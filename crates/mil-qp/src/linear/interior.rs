@@ -24,6 +24,8 @@ use crate::Solution;
 const BACKOFF: f64 = 0.995;
 /// A step of predictor and corrector shorter than this is not taken.
 const POOR: f64 = 0.1;
+/// While more than this is left of the first equation's residual, the products may rise for its sake.
+const UNMET: f64 = 1e-3;
 /// No product may fall below this part of their mean.
 const CENTRALITY: f64 = 1e-4;
 /// Steps shorter than this come to nothing.
@@ -33,16 +35,38 @@ const PATIENCE: usize = 5;
 /// A dual's distance from a bound, over its penalty, is evidently 0 if it is below this part of the other factor of their product: tried in turn.
 const EVIDENT: [f64; 3] = [1e-2, 1e-4, 1e-6];
 
+/// Starts from ever farther inside, should rounding end the method: products so large dwarf what the equations are off by.
+const STARTS: [f64; 3] = [1.0, 1e3, 1e6];
+
 pub(super) fn solve(svm: &LinearSvm<'_>, settings: &LinearSettings) -> Solution {
     let lifted = Lifted::new(svm);
-    let mut state = State::centred(svm, &lifted);
+    let mut best: Option<Solution> = None;
+    for start in STARTS {
+        let n_before = best.as_ref().map_or(0, |best| best.n_steps);
+        let rest = LinearSettings { max_passes: settings.max_passes - n_before, ..settings.clone() };
+        let solution = solve_from(State::centred(svm, &lifted, start), &rest);
+        let solution = match best {
+            Some(best) => LinearSvm::better(best, solution),
+            None => solution,
+        };
+        if solution.certificate.holds(settings.tolerance) || solution.n_steps == settings.max_passes {
+            return solution;
+        }
+        best = Some(solution);
+    }
+    best.expect("there was an attempt")
+}
+
+fn solve_from(mut state: State<'_>, settings: &LinearSettings) -> Solution {
+    let svm = state.svm;
     let (mut n_steps, mut n_idle) = (0, 0);
     let mut best: Option<Solution> = None;
     loop {
         let at_end = n_steps == settings.max_passes || n_idle == PATIENCE;
         let mut is_idle = false;
         // Where the equations hold, the products add up to the duality gap.
-        if at_end || state.products(None, 0.0) <= settings.tolerance * (1.0 + state.objective().abs()) {
+        let enough = settings.tolerance * (1.0 + state.objective().abs());
+        if at_end || state.products(None, 0.0) <= enough {
             let solution = svm.judge(state.alpha.clone(), state.bias(), n_steps);
             if solution.certificate.holds(settings.tolerance) {
                 let mut rounded = EVIDENT.iter().map(|&part| svm.judge(state.rounded(part), state.bias(), n_steps));
@@ -57,7 +81,7 @@ pub(super) fn solve(svm: &LinearSvm<'_>, settings: &LinearSettings) -> Solution 
         if at_end {
             return Solution { n_steps, ..best.expect("a solution has been judged") };
         }
-        is_idle |= state.step() < SHORTEST;
+        is_idle |= state.step(0.1 * enough) < SHORTEST;
         n_idle = if is_idle { n_idle + 1 } else { 0 };
         n_steps += 1;
     }
@@ -77,6 +101,8 @@ struct State<'a> {
     room: Vec<f64>,
     surplus: Vec<f64>,
     slack: Vec<f64>,
+    /// How much is left of what the first equation was off by at the start.
+    unmet: f64,
 }
 
 /// Changes of the state's vectors; the room changes by $-\Delta\alpha$.
@@ -89,12 +115,12 @@ struct Direction {
 }
 
 impl<'a> State<'a> {
-    /// Choice: the point of the central path that belongs to $\tilde w = 0$ and $\mu = $ the mean penalty. Every margin's equation and every product is then exact,
+    /// Choice: the point of the central path that belongs to $\tilde w = 0$ and $\mu = $ the mean penalty times `start`. Every margin's equation and every product is then exact,
     /// and only the first equation remains to be met.
-    fn centred(svm: &'a LinearSvm<'a>, lifted: &'a Lifted<'a>) -> State<'a> {
+    fn centred(svm: &'a LinearSvm<'a>, lifted: &'a Lifted<'a>, start: f64) -> State<'a> {
         let n = svm.signs.len();
         let idxs: Vec<usize> = (0..n).filter(|&i| svm.penalties[i] > 0.0).collect();
-        let mu = svm.penalties.iter().sum::<f64>() / idxs.len().max(1) as f64;
+        let mu = start * svm.penalties.iter().sum::<f64>() / idxs.len().max(1) as f64;
         let zeros = vec![0.0; n];
         let mut state = State {
             svm,
@@ -106,6 +132,7 @@ impl<'a> State<'a> {
             room: zeros.clone(),
             surplus: zeros.clone(),
             slack: zeros,
+            unmet: 1.0,
         };
         for &i in &state.idxs {
             let c = svm.penalties[i];
@@ -150,12 +177,12 @@ impl<'a> State<'a> {
         sum
     }
 
-    /// Predictor, corrector, and as long a step as stays positive. Its length; 0 if there was none.
+    /// Predictor, corrector, and as long a step as stays positive; the products are to add up to no less than `enough`. The step's length; 0 if there was none.
     ///
     /// Deviation: Mehrotra's corrector takes the predictor's products whole, however short its step, and may then go in circles. We take the part that belongs to
     /// the step's length (Colombo & Gondzio, Comput. Optim. Appl. 41(3), 2008), stay in a neighbourhood of the central path in which the products fall (Wright, *Primal-Dual
     /// Interior-Point Methods*, 1997, ch. 6), and where the step is short all the same go towards the path at half of $\mu$ instead.
-    fn step(&mut self) -> f64 {
+    fn step(&mut self, enough: f64) -> f64 {
         let hinge = self.hinge();
         let theta: Vec<(usize, f64)> = self.idxs.iter().map(|&i| (i, 1.0 / self.elasticity(i))).collect();
         let mut matrix = NormalMatrix::diagonal(&self.lifted.form);
@@ -167,21 +194,24 @@ impl<'a> State<'a> {
         let predictor = self.direction(&factor, &theta, |_| (0.0, 0.0));
         let foreseen = self.longest(&predictor).min(1.0);
         let centre = mu * (self.products(Some(&predictor), foreseen) / n_products / mu).clamp(0.0, 1.0).powi(3);
+        // Products below what is asked for would only spoil the matrix.
+        let centre = centre.max(mu.min(enough / n_products));
         // Only that part of the predictor's products which its length allows.
         let part = foreseen * foreseen;
         let mut direction = self.direction(&factor, &theta, |i| {
             let [alpha, surplus, slack] = [predictor.alpha[i], predictor.surplus[i], predictor.slack[i]];
             (centre - part * alpha * surplus, centre + part * alpha * slack)
         });
-        let mut length = self.acceptable(&direction);
+        let mut length = self.acceptable(&direction, 2.0 * enough);
         if length < POOR {
             direction = self.direction(&factor, &theta, |_| (0.5 * mu, 0.5 * mu));
-            length = self.acceptable(&direction);
+            length = self.acceptable(&direction, 2.0 * enough);
         }
         let is_usable = length > 0.0 && direction.weights.iter().all(|value| value.is_finite());
         if !is_usable {
             return 0.0;
         }
+        self.unmet *= 1.0 - length;
         advance(&mut self.weights, length, &direction.weights);
         advance(&mut self.margins, length, &direction.margins);
         advance(&mut self.alpha, length, &direction.alpha);
@@ -231,8 +261,8 @@ impl<'a> State<'a> {
         Direction { weights, margins, alpha, surplus, slack }
     }
 
-    /// The longest step, of lengths that shrink geometrically, after which the products have fallen and none is far below their mean.
-    fn acceptable(&self, direction: &Direction) -> f64 {
+    /// The longest step, of lengths that shrink geometrically, after which the products have fallen, or are at most `enough`, and none is far below their mean.
+    fn acceptable(&self, direction: &Direction, enough: f64) -> f64 {
         let before = self.products(None, 0.0);
         let mut length = (BACKOFF * self.longest(direction)).min(1.0);
         while length >= SHORTEST {
@@ -244,7 +274,8 @@ impl<'a> State<'a> {
                 let second = (self.room[i] - alpha) * (self.slack[i] + length * direction.slack[i]);
                 first >= least && (second >= least || !self.hinge())
             };
-            if after <= (1.0 - 0.01 * length) * before && self.idxs.iter().all(is_central) {
+            let has_fallen = after <= (1.0 - 0.01 * length) * before || after <= enough || self.unmet > UNMET;
+            if has_fallen && self.idxs.iter().all(is_central) {
                 return length;
             }
             length *= 0.8;
