@@ -73,7 +73,7 @@ impl Known<'_> {
         let svm = LinearSvm::new(self.x, self.signs.to_vec(), penalties, self.bias, self.loss).unwrap();
         for method in METHODS {
             // As exact as rounding allows, which may be less than asked for.
-            let exact = LinearSettings { tolerance: 1e-13, max_passes: 5000, ..settings(method) };
+            let exact = LinearSettings { tolerance: 1e-13, max_passes: 50_000, ..settings(method) };
             let solution = svm.solve(&exact).unwrap().best().unwrap();
             let context = format!("{method:?} {:?} {:?}", self.loss, self.bias);
             assert!(solution.certify(&svm).unwrap().holds(1e-7), "{context}: {:?}", solution.certificate);
