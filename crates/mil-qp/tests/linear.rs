@@ -422,6 +422,21 @@ fn more_points_than_a_block_holds_are_no_obstacle() {
     agree(&(x, signs, vec![0.1; 300]));
 }
 
+#[test]
+fn where_coordinate_descent_crawls_the_shape_still_leads_to_a_solution() {
+    // Two non-zeros among 60 features: a second-order step is worth a thousand passes, so coordinate descent is tried first.
+    let entries: Vec<(usize, usize, f64)> = (0..240)
+        .flat_map(|c: usize| [((c * 7) % 60, c, 1.0 + (c % 5) as f64), ((c * 11 + 3) % 60, c, (c % 7) as f64 - 3.0)])
+        .collect();
+    let x = SparseMatrix::from_entries(60, 240, &entries).unwrap();
+    let signs: Vec<f64> = (0..240).map(|i| if (i * i) % 11 < 5 { 1.0 } else { -1.0 }).collect();
+    let svm = LinearSvm::new(&x, signs, vec![100.0; 240], Bias::Free, Loss::Hinge).unwrap();
+    let brief = |method, max_passes| svm.solve(&LinearSettings { max_passes, ..settings(method) }).unwrap();
+    assert!(matches!(brief(Method::Coordinate, 150), Outcome::OutOfBudget(_)));
+    let solution = judged(&svm, brief(Method::Auto, 300), "Auto");
+    assert!(solution.n_steps > 150, "coordinate descent was not tried");
+}
+
 /// Points with ties, duplicates and zeros, any signs, and penalties of which some are 0.
 fn labelled_points(values: impl Strategy<Value = f64> + Clone) -> impl Strategy<Value = Labelled> {
     (0..6_usize, 1..24_usize).prop_flat_map(move |(d, n)| {
