@@ -154,7 +154,7 @@ impl<'a> LinearSvm<'a> {
 
     /// Solves the problem.
     ///
-    /// [`Method::Auto`] takes a second-order method at once if its matrix, of order $\min(n,d)+1$, is small (up to some 700 dense features), after an attempt with coordinate
+    /// [`Method::Auto`] takes a second-order method at once if its matrix, of order $\min(n,d)+1$, is small (up to some 700 dense features, and fewer than points), after an attempt with coordinate
     /// descent with at most half of the budget if it is larger, and not at all above 4000. A second-order method holds that matrix, and a copy of the points if $d>n$.
     ///
     /// ```
@@ -244,22 +244,24 @@ impl<'a> LinearSvm<'a> {
     ///
     /// | points × features | hinge, interior | hinge, coordinate | squared, Newton | squared, coordinate |
     /// |---|---|---|---|---|
-    /// | 6598 × 166, Musk2 | 0.21 | not in 2000 passes | 0.02 | not in 2000 passes |
-    /// | 5000 × 500 | 0.68 | not in 1000 passes | 0.08 | not in 1000 passes |
-    /// | 3000 × 1000, separable | 1.5 | 0.36 | 0.79 | 0.23 |
-    /// | 2000 × 2000, separable | 4.6 | 0.40 | | |
-    /// | 20000 × 500, 10 non-zeros each | 1.8 | 0.08 to not in 2000 passes | 0.19 | 0.09 |
-    /// | 20000 × 5000, 50 non-zeros each | | 0.37 | | 0.41 |
+    /// | 6598 × 166, Musk2 | 0.20 | not in 2000 passes | 0.02 | not in 2000 passes |
+    /// | 20000 × 20 | 0.05 | not in 2000 passes | 0.01 | 0.29 |
+    /// | 5000 × 500 | 0.84 | not in 2000 passes | 0.08 | not in 2000 passes |
+    /// | 3000 × 1000, separable | 1.6 | 0.33 | 0.77 | 0.28 |
+    /// | 2000 × 2000, separable | 4.4 | 0.38 | 4.2 | 0.19 |
+    /// | 500 × 5000, separable | 0.47 | 0.05 | 0.50 | 0.04 |
+    /// | 20000 × 5000, 50 non-zeros each | | 0.37 | | 0.40 |
     ///
-    /// So small matrices are tried at once; larger ones after coordinate descent has had about as much time as they would take; the largest never.
+    /// So small matrices are tried at once, unless there are more features than points, which then mostly separate; larger ones after coordinate descent has had about as much time as they would take; the largest never.
     fn solve_by_shape(&self, start: Vec<f64>, settings: &LinearSettings) -> Solution {
-        let n = self.points.n_points() as f64;
-        let order = n.min(self.points.n_features() as f64) + 1.0;
-        let worth_in_passes = order * order * n / (self.points.n_entries() as f64 + n);
+        let (n, d) = (self.points.n_points() as f64, self.points.n_features() as f64);
+        let order = n.min(d) + 1.0;
+        let reduction = if d > n { n } else { 0.0 };
+        let worth_in_passes = reduction + order * order * n / (self.points.n_entries() as f64 + n);
         if order > LARGEST_ORDER {
             return self.solve_by(Method::Coordinate, start, settings);
         }
-        if worth_in_passes <= FEW_PASSES {
+        if worth_in_passes <= FEW_PASSES && d <= n {
             return self.solve_by(Method::Newton, start, settings);
         }
         let max_passes = (settings.max_passes / 2).min(worth_in_passes as usize);
