@@ -203,8 +203,8 @@ impl<'a, K: KernelRows> BlockVariance<'a, K> {
 }
 
 impl<K: KernelRows> KernelRows for BlockVariance<'_, K> {
-    /// The kernel's columns and the block of each.
-    type Columns = (K::Columns, Vec<usize>);
+    /// What the kernel prepares, and the block of each position.
+    type Prepared = (K::Prepared, Vec<usize>);
 
     fn order(&self) -> usize {
         self.block_of.len()
@@ -216,16 +216,15 @@ impl<K: KernelRows> KernelRows for BlockVariance<'_, K> {
         Ok(diagonal)
     }
 
-    fn prepare_columns(&self, idxs: &[usize]) -> Self::Columns {
-        (self.kernel.prepare_columns(idxs), idxs.iter().map(|&idx| self.block_of[idx]).collect())
+    fn prepare(&self, idxs: &[usize]) -> Self::Prepared {
+        (self.kernel.prepare(idxs), idxs.iter().map(|&idx| self.block_of[idx]).collect())
     }
 
-    fn fill_rows(&self, idxs: &[usize], columns: &Self::Columns, places: &mut [&mut [f64]]) -> Result<(), RowError> {
-        let (columns, blocks) = columns;
-        self.kernel.fill_rows(idxs, columns, places)?;
-        for (&idx, place) in idxs.iter().zip(places) {
-            let own = self.block_of[idx];
-            for (value, &block) in place.iter_mut().zip(blocks) {
+    fn fill(&self, rows: &Self::Prepared, columns: &Self::Prepared, places: &mut [&mut [f64]]) -> Result<(), RowError> {
+        let ((rows, row_blocks), (columns, column_blocks)) = (rows, columns);
+        self.kernel.fill(rows, columns, places)?;
+        for (own, place) in row_blocks.iter().zip(places) {
+            for (value, block) in place.iter_mut().zip(column_blocks) {
                 *value *= if block == own { 1.0 - self.share } else { -self.share };
             }
         }

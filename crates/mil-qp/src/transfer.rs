@@ -227,7 +227,7 @@ pub(crate) fn descend<K: KernelRows>(
 ) -> Result<Outcome, ProblemError> {
     settings.check()?;
     let roots = roots_of_diagonal(kernel)?;
-    let mut cache = RowCache::new(kernel, settings.cache_bytes);
+    let mut cache = RowCache::new(kernel, settings.cache_bytes)?;
     refresh_gradient(&mut weights, offsets, &mut cache)?;
     let mut is_fresh = true;
     let mut chosen = Vec::new();

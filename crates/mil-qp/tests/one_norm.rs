@@ -249,7 +249,7 @@ fn a_start_changes_the_way_and_not_the_optimum() {
     let data = random_bags(17, 80, 0.1);
     let (problem, settings) = (data.problem(), OneNormSettings::default());
     let cold = data.solve();
-    let from = |start: &OneNormStart| certified(&problem, problem.solve_from(&settings, start).unwrap());
+    let from = |start: &OneNormStart| certified(&problem, problem.solve_from(start, &settings).unwrap());
     let vertex = problem.start_at(&cold);
     let same = from(&vertex);
     assert!(same.n_steps < cold.n_steps / 4, "{} of {} steps", same.n_steps, cold.n_steps);
@@ -328,7 +328,7 @@ fn bad_input_is_refused_by_name() {
     let feature = OneNormStart { features: vec![1, 2], examples: vec![] };
     let example = OneNormStart { features: vec![], examples: vec![2] };
     for (start, place) in [(feature, 1), (example, 0)] {
-        let refused = data.problem().solve_from(&settings, &start);
+        let refused = data.problem().solve_from(&start, &settings);
         assert!(matches!(refused, Err(ProblemError::Value { idx, value: 2.0, .. }) if idx == place));
     }
     let settings = OneNormSettings { tolerance: f64::NAN, ..settings };

@@ -142,7 +142,7 @@ impl<'a> OneNormSvm<'a> {
     /// # Errors
     /// If the tolerance is out of range.
     pub fn solve(&self, settings: &OneNormSettings) -> Result<Outcome, ProblemError> {
-        self.solve_from(settings, &OneNormStart::default())
+        self.solve_from(&OneNormStart::default(), settings)
     }
 
     /// Solves from a start. Where the optimum is not unique (the bias often is not) another start may lead to another optimum.
@@ -156,14 +156,14 @@ impl<'a> OneNormSvm<'a> {
     /// let settings = OneNormSettings::default();
     /// let first = problem(0.1)?.solve(&settings)?.solved().expect("certified");
     /// let start = problem(0.1)?.start_at(&first);
-    /// let second = problem(0.2)?.solve_from(&settings, &start)?.solved().expect("certified");
+    /// let second = problem(0.2)?.solve_from(&start, &settings)?.solved().expect("certified");
     /// assert_eq!(second.n_steps, 0); // the same vertex is optimal
     /// # Ok::<(), mil_qp::ProblemError>(())
     /// ```
     ///
     /// # Errors
     /// If the tolerance is out of range, or the start names a feature or an example that is not there.
-    pub fn solve_from(&self, settings: &OneNormSettings, start: &OneNormStart) -> Result<Outcome, ProblemError> {
+    pub fn solve_from(&self, start: &OneNormStart, settings: &OneNormSettings) -> Result<Outcome, ProblemError> {
         let tolerance = settings.tolerance;
         require_setting("tolerance", tolerance, tolerance.is_finite() && 0.0 < tolerance, "a finite number above 0")?;
         require_below("feature of the start", &start.features, self.n_features(), "a feature of the problem")?;
