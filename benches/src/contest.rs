@@ -124,6 +124,19 @@ pub(crate) fn alone<T>(name: String, ours: impl Fn() -> T) -> Outcome {
     Outcome { name, ours: (0..PER_TURN * N_TURNS).map(|_| timed(&ours).0).collect(), peer: None }
 }
 
+/// Ours alone and once, for what takes long.
+pub(crate) fn once<T>(name: String, ours: impl Fn() -> T) -> (Outcome, T) {
+    let (seconds, computed) = timed(ours);
+    (Outcome { name, ours: vec![seconds], peer: None }, computed)
+}
+
+/// The most memory this process has had at once, in bytes; `None` where the system does not tell.
+pub(crate) fn peak_memory() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<f64>().ok().map(|kilobytes| 1024.0 * kilobytes)
+}
+
 /// Seconds and result of one call; dropping the result is the caller's and off the clock.
 fn timed<T>(work: impl Fn() -> T) -> (f64, T) {
     let start = Instant::now();

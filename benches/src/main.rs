@@ -5,6 +5,8 @@
 
 mod contest;
 mod gram;
+mod one_norm;
+mod scale;
 mod svm;
 
 use std::path::PathBuf;
@@ -13,7 +15,13 @@ use std::process::ExitCode;
 use contest::{Outcome, Peer};
 
 /// All contests by name.
-const CONTESTS: [(&str, Contest); 2] = [("gram", gram::run), ("svm", svm::run)];
+const CONTESTS: [(&str, Contest); 5] = [
+    ("gram", gram::run),
+    ("svm", svm::run),
+    ("linear", svm::run_linear),
+    ("one_norm", one_norm::run),
+    ("scale", scale::run),
+];
 
 /// Runs one contest.
 type Contest = fn(&Peer) -> Result<Vec<Outcome>, String>;
