@@ -408,17 +408,19 @@ struct Hard {
     has_few_values: bool,
     repeats_examples: bool,
     repeats_features: bool,
-    /// Of the units of features and of the penalties: powers of ten from minus this to this.
+    /// Of the units of features and of examples, and of the penalties: powers of ten from minus this to this.
     feature_magnitudes: i32,
+    example_magnitudes: i32,
     penalty_magnitudes: i32,
     lambda_magnitude: i32,
     has_bias: bool,
 }
 
 impl Hard {
-    fn strategy(penalty_magnitudes: impl Strategy<Value = i32>) -> impl Strategy<Value = Hard> {
+    fn strategy() -> impl Strategy<Value = Hard> {
         let sizes = (1_usize..=40, 1_usize..=80);
-        let magnitudes = (prop_oneof![Just(0), Just(3), Just(6)], penalty_magnitudes, -4_i32..=2);
+        let units = prop_oneof![Just((0, 0)), Just((0, 2)), Just((3, 0)), Just((3, 2)), Just((6, 0))];
+        let magnitudes = (units, prop_oneof![Just(0), Just(3), Just(6)], -4_i32..=2);
         (any::<u64>(), sizes, any::<[bool; 4]>(), magnitudes).prop_map(|(seed, sizes, traits, magnitudes)| Hard {
             seed,
             n_examples: sizes.0,
@@ -426,7 +428,8 @@ impl Hard {
             has_few_values: traits[0],
             repeats_examples: traits[1],
             repeats_features: traits[2],
-            feature_magnitudes: magnitudes.0,
+            feature_magnitudes: magnitudes.0.0,
+            example_magnitudes: magnitudes.0.1,
             penalty_magnitudes: magnitudes.1,
             lambda_magnitude: magnitudes.2,
             has_bias: traits[3],
@@ -454,9 +457,31 @@ impl Hard {
         }
         let mut power = |largest: i32| 10.0_f64.powi(rng.random_range(-largest..=largest));
         features.row_iter_mut().for_each(|mut row| row *= power(self.feature_magnitudes));
+        features.column_iter_mut().for_each(|mut column| column *= power(self.example_magnitudes));
         let penalties = (0..m).map(|_| power(self.penalty_magnitudes)).collect();
         Data { features, signs, penalties, lambda: 10.0_f64.powi(self.lambda_magnitude), has_bias: self.has_bias }
     }
+}
+
+/// Rounding once put two copies of a tight example on different sides of the margin, each in turn, for ever.
+#[test]
+fn copies_of_an_example_do_not_unsettle_each_other() {
+    let hard = Hard {
+        seed: 4_191_888_908_108_198_763,
+        n_examples: 31,
+        n_features: 52,
+        has_few_values: false,
+        repeats_examples: true,
+        repeats_features: false,
+        feature_magnitudes: 3,
+        example_magnitudes: 2,
+        penalty_magnitudes: 0,
+        lambda_magnitude: -4,
+        has_bias: false,
+    };
+    let data = hard.data();
+    let solution = data.problem().solve(&OneNormSettings::default()).unwrap().solved().unwrap();
+    assert!(solution.certify(&data.problem()).unwrap().holds(1e-8) && solution.n_steps < 200);
 }
 
 proptest! {
@@ -468,25 +493,21 @@ proptest! {
         prop_assert!((optimum - data.brute_force()).abs() <= 1e-9 * (1.0 + optimum));
     }
 
+    /// The method tells a residual from 0 at 1e-12, or at the rounding of the terms it is made of, and penalties may magnify that beyond the
+    /// tolerance; nothing else may.
     #[test]
-    fn degenerate_and_badly_scaled_problems_are_solved(hard in Hard::strategy(prop_oneof![Just(0), Just(3)])) {
+    fn degenerate_and_badly_scaled_problems_are_solved_as_far_as_rounding_allows(hard in Hard::strategy()) {
         let data = hard.data();
         let problem = data.problem();
         let solution = problem.solve(&OneNormSettings::default()).unwrap().best().unwrap();
         let certificate = solution.certify(&problem).unwrap();
-        prop_assert!(certificate.holds(1e-8), "{} steps, {certificate:?}", solution.n_steps);
         let (weights, bias) = problem.separator(&solution);
+        let terms = |z: &[f64]| z.iter().zip(&weights).map(|(z, weight)| (z * weight).abs()).sum::<f64>();
+        let largest = data.features.as_slice().chunks(weights.len()).map(terms).fold(0.0, f64::max);
+        let penalties: f64 = data.penalties.iter().sum();
+        let attainable = (penalties * (1e-15 * largest).max(1e-12)).max(1e-8);
+        prop_assert!(certificate.holds(attainable), "{} steps, {certificate:?}", solution.n_steps);
         let objective = data.objective(&weights, bias);
-        prop_assert!((objective - certificate.primal_objective).abs() <= 1e-8 * (1.0 + objective));
-    }
-
-    /// A residual is known to some 1e-15, and a penalty of 1e6 makes 1e-9 of that.
-    #[test]
-    fn penalties_that_magnify_rounding_cost_some_digits_and_no_more(hard in Hard::strategy(Just(6))) {
-        let data = hard.data();
-        let problem = data.problem();
-        let solution = problem.solve(&OneNormSettings::default()).unwrap().best().unwrap();
-        let certificate = solution.certify(&problem).unwrap();
-        prop_assert!(certificate.holds(1e-5), "{} steps, {certificate:?}", solution.n_steps);
+        prop_assert!((objective - certificate.primal_objective).abs() <= attainable * (1.0 + objective));
     }
 }
