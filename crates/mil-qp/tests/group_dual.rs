@@ -274,7 +274,7 @@ fn what_is_ill_stated_is_named() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     /// Low rank, copies, groups of any size in any order, caps and kernels from 1e-6 to 1e6, caches of few rows.
     #[test]

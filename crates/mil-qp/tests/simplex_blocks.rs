@@ -237,7 +237,7 @@ fn what_is_ill_stated_is_named() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     /// Low rank, copies, scales from 1e-6 to 1e6.
     #[test]
