@@ -54,6 +54,9 @@ pub struct GroupDual<'a, K> {
 /// What is missing from the equality at a point that fills all groups of one sign, against the largest number in it, and is rounding still.
 const FEASIBILITY_ROUNDING: f64 = 1e-12;
 
+/// A distance from a bound, against the cap, that is rounding.
+const BOUND_ROUNDING: f64 = 1e-12;
+
 impl<'a, K: KernelRows> GroupDual<'a, K> {
     /// The general form: signs $y_i=\pm1$, linear term $p$, the group of each point, a cap $C_g$ (finite, at least 0) for each group, and $\Delta$.
     ///
@@ -195,10 +198,22 @@ impl<'a, K: KernelRows> GroupDual<'a, K> {
         sums
     }
 
+    /// The weights with those that are at a bound but for rounding set there: else one of them, taken for free, would decide $b$ alone.
+    fn at_bounds(&self, weights: &Weights) -> Weights {
+        let mut weights = weights.clone();
+        for (value, &group) in weights.values.iter_mut().zip(&self.group_of) {
+            *value = if *value <= BOUND_ROUNDING * self.caps[group] { 0.0 } else { *value };
+        }
+        for (room, &cap) in weights.room.iter_mut().zip(&self.caps) {
+            *room = if *room <= BOUND_ROUNDING * cap { 0.0 } else { *room };
+        }
+        weights
+    }
+
     /// Multipliers that meet stationarity, $G_i + y_ib + \mu_g - \nu_i = 0$ with $G = Q\alpha+p$. A transfer to $i$ is no gain where $y_iG_i\ge-b$, one from $j$ where $y_jG_j\le-b$; $-b$ is the middle of these bounds.
     /// Given $b$, the least $\mu_g\ge0$ that leaves no $\nu_i$ of the group below 0 makes the gap least.
     fn judge(&self, weights: &Weights) -> (Vec<f64>, Certificate) {
-        let extremes = Extremes::of(weights);
+        let extremes = Extremes::of(&self.at_bounds(weights));
         let bias = match (extremes.lowest.is_finite(), extremes.highest.is_finite()) {
             (true, true) => -0.5 * (extremes.lowest + extremes.highest),
             (true, false) => -extremes.lowest,

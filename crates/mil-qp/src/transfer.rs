@@ -202,16 +202,26 @@ impl Extremes {
 
 /// Weights worked on together. More make rounds fewer and transfers dearer; measured best where they hold all positive weights.
 const WORKING_SET: usize = 2048;
+/// Weights worked on together even where not all their rows fit at once and are computed twice: pairs alone would crawl.
+const LEAST_SET: usize = 64;
 /// Rows computed for a round: enough for products of matrices to be fast, not so many that most turn out useless.
 const FRESH: usize = 256;
 /// What a round leaves of the violation for the next: to go further before the other weights have had their say is wasted.
 const INNER_SHARE: f64 = 0.05;
+/// Steps of a round for each of its weights, before the gradient of all is brought up to date.
+const ROUND_STEPS: usize = 1000;
+/// Rounds in which the violation may be rounding alone before we take it for that.
+const VAIN_ROUNDS: usize = 20;
+/// Rounding of the gradient that cannot sway a verdict, against the tolerance.
+const TRUSTED_SHARE: f64 = 1e-3;
 /// A sweep passes over groups that violate less than this share of the worst.
 const SWEEP_SHARE: f64 = 0.1;
 /// The price of factorising a matrix of order $m$, as a share of $m^3$, where a pass over a number costs 1.
 const FACTOR_PRICE: f64 = 0.05;
 /// Added to the diagonal of a Newton step, against the largest entry there. What the step leaves of the gradient is this much of its length.
 const RIDGE: f64 = 1e-13;
+/// A slope below this, against the sizes of its terms, is rounding.
+const SLOPE_ROUNDING: f64 = 1e-15;
 /// A curvature below this, against the sizes of its terms, is rounding; as far below 0, it is a matrix with a negative eigenvalue.
 const FLAT: f64 = 1e-13;
 const INDEFINITE: f64 = -1e-8;
@@ -233,31 +243,33 @@ pub(crate) fn descend<K: KernelRows>(
     let mut chosen = Vec::new();
     let mut numbers = vec![usize::MAX; weights.room.len()];
     let mut target = settings.tolerance;
-    let mut n_steps = 0;
+    let (mut n_steps, mut n_vain) = (0, 0);
     loop {
         let scale = gradient_scale(&weights, offsets)?;
         let extremes = Extremes::of(&weights);
         let violation = extremes.violation();
-        let floor = rounding_of_gradient(&weights, &roots);
+        let rounding = rounding_of_gradient(&weights, &roots);
+        n_vain += usize::from(violation <= 32.0 * rounding);
+        let floor = if n_vain < VAIN_ROUNDS { 0.25 * rounding } else { 32.0 * rounding };
         if violation <= (target * scale).max(floor) || settings.max_steps <= n_steps {
+            // The gradient was kept up to date by sums over many rounds; where their rounding could be felt, the verdict is on one made anew.
+            if !is_fresh && (violation <= floor || rounding > TRUSTED_SHARE * settings.tolerance * scale) {
+                refresh_gradient(&mut weights, offsets, &mut cache)?;
+                is_fresh = true;
+                continue;
+            }
             let (dual, certificate) = judge(&weights);
             let is_optimal = violation <= settings.tolerance * scale && certificate.holds(settings.tolerance);
-            if is_optimal || settings.max_steps <= n_steps || (violation <= floor && is_fresh) {
+            if is_optimal || violation <= floor || settings.max_steps <= n_steps {
                 let solution = Solution { primal: weights.values, dual, certificate, n_steps };
                 return Ok(if is_optimal { Outcome::Solved(solution) } else { Outcome::OutOfBudget(solution) });
             }
-            if violation <= floor {
-                refresh_gradient(&mut weights, offsets, &mut cache)?;
-                is_fresh = true;
-            } else {
-                target = 0.1 * violation / scale;
-            }
+            target = 0.1 * violation / scale;
             continue;
         }
         chosen = choose(&weights, &extremes, &chosen, &cache);
-        cache.fetch(&chosen)?;
         let (part, groups) = weights.part(&chosen, &mut numbers);
-        let gram = DMatrix::from_fn(chosen.len(), chosen.len(), |row, column| cache.row(chosen[column])[chosen[row]]);
+        let gram = gram_of(&chosen, &mut cache)?;
         if let Some(place) = gram.iter().position(|value| !value.is_finite()) {
             let idx = chosen[place / chosen.len()];
             return Err(ProblemError::Value {
@@ -270,7 +282,7 @@ pub(crate) fn descend<K: KernelRows>(
         let mut small = Small { weights: part, gram };
         let tolerance = (INNER_SHARE * violation).max(0.5 * target * scale);
         n_steps += small.relax(tolerance, settings.max_steps - n_steps)?;
-        let moved = absorb(&mut weights, &chosen, &groups, &small.weights, &cache);
+        let moved = absorb(&mut weights, &chosen, &groups, &small.weights, &mut cache)?;
         if !moved && is_fresh {
             // Rounding: what the violation asks for no weight can express.
             let (dual, certificate) = judge(&weights);
@@ -310,10 +322,10 @@ fn gradient_scale(weights: &Weights, offsets: &[f64]) -> Result<f64, ProblemErro
     Ok(scale)
 }
 
-/// What rounding may make of the gradient: a few units in the last place of $\max_i\sum_j|K_{ij}\beta_j| \le \max_i\sqrt{K_{ii}}\sum_j\sqrt{K_{jj}}\,|\beta_j|$.
+/// What rounding may make of the gradient: a unit in the last place of $\max_i\sum_j|K_{ij}\beta_j| \le \max_i\sqrt{K_{ii}}\sum_j\sqrt{K_{jj}}\,|\beta_j|$.
 fn rounding_of_gradient(weights: &Weights, roots: &[f64]) -> f64 {
     let largest = roots.iter().fold(0.0_f64, |largest, &root| largest.max(root));
-    8.0 * f64::EPSILON * largest * dot(roots, &weights.values)
+    f64::EPSILON * largest * dot(roots, &weights.values)
 }
 
 /// The gradient from its definition, by the rows of positive weights.
@@ -342,7 +354,7 @@ fn choose<K: KernelRows>(
     last: &[usize],
     cache: &RowCache<'_, K>,
 ) -> Vec<usize> {
-    let n_most = cache.capacity().min(WORKING_SET);
+    let n_most = cache.capacity().clamp(LEAST_SET, WORKING_SET);
     let takers = most_violating(weights.len(), n_most / 2, |idx| extremes.taking(weights, idx));
     let givers = most_violating(weights.len(), n_most / 2, |idx| extremes.giving(weights, idx));
     let taker = takers[0];
@@ -378,7 +390,8 @@ fn choose<K: KernelRows>(
         chosen.push(idx);
     }
     for idx in last.iter().copied().chain(0..weights.len()) {
-        if chosen.len() < n_most && !is_chosen[idx] && weights.values[idx] > 0.0 && cache.holds(idx) {
+        let is_cheap = cache.holds(idx) || chosen.len() < LEAST_SET;
+        if chosen.len() < n_most && !is_chosen[idx] && weights.values[idx] > 0.0 && is_cheap {
             is_chosen[idx] = true;
             chosen.push(idx);
         }
@@ -400,24 +413,43 @@ fn most_violating(n: usize, n_most: usize, score: impl Fn(usize) -> f64) -> Vec<
     best
 }
 
+/// The kernel between the weights of a round.
+fn gram_of<K: KernelRows>(chosen: &[usize], cache: &mut RowCache<'_, K>) -> Result<DMatrix<f64>, ProblemError> {
+    let mut gram = DMatrix::zeros(chosen.len(), chosen.len());
+    let mut columns = gram.column_iter_mut();
+    for idxs in chosen.chunks(cache.capacity()) {
+        cache.fetch(idxs)?;
+        for (&idx, mut column) in idxs.iter().zip(&mut columns) {
+            let row = cache.row(idx);
+            column.iter_mut().zip(chosen).for_each(|(value, &other)| *value = row[other]);
+        }
+    }
+    Ok(gram)
+}
+
 /// Takes over the weights of a part and brings the gradient up to date. Whether any weight moved.
 fn absorb<K: KernelRows>(
     weights: &mut Weights,
     chosen: &[usize],
     groups: &[usize],
     part: &Weights,
-    cache: &RowCache<'_, K>,
-) -> bool {
-    let mut moved = false;
-    for (&idx, &value) in chosen.iter().zip(&part.values) {
-        if value != weights.values[idx] {
-            moved = true;
+    cache: &mut RowCache<'_, K>,
+) -> Result<bool, ProblemError> {
+    groups.iter().zip(&part.room).for_each(|(&group, &room)| weights.room[group] = room);
+    let moved: Vec<(usize, f64)> = chosen
+        .iter()
+        .zip(&part.values)
+        .filter(|&(&idx, &value)| value != weights.values[idx])
+        .map(|(&idx, &value)| (idx, value))
+        .collect();
+    for moves in moved.chunks(cache.capacity()) {
+        cache.fetch(&moves.iter().map(|&(idx, _)| idx).collect::<Vec<_>>())?;
+        for &(idx, value) in moves {
             add_scaled(&mut weights.gradient, weights.signs[idx] * (value - weights.values[idx]), cache.row(idx));
             weights.values[idx] = value;
         }
     }
-    groups.iter().zip(&part.room).for_each(|(&group, &room)| weights.room[group] = room);
-    moved
+    Ok(!moved.is_empty())
 }
 
 fn add_scaled(sum: &mut [f64], factor: f64, row: &[f64]) {
@@ -440,7 +472,7 @@ impl Small {
         let spans = spans(&self.weights.group_of);
         let mut extremes = Extremes::of(&self.weights);
         let (mut n_steps, mut work) = (0, 0);
-        while n_steps < max_steps && extremes.violation() > tolerance {
+        while n_steps < max_steps.min(ROUND_STEPS * n) && extremes.violation() > tolerance {
             let mut n_transfers = 0;
             if extremes.across() > extremes.inside() {
                 n_transfers += usize::from(self.transfer_within(0..n, false)?);
@@ -496,11 +528,15 @@ impl Small {
                 (best_gain, giver, amount) = (gain, other, length);
             }
         }
-        let before = (weights.values[taker], weights.values[giver]);
+        // An amount that one of the two would swallow is only worth its while if it takes something to a bound.
+        let larger = weights.values[taker].max(weights.values[giver]);
+        if best_gain == 0.0 || (larger + amount == larger && amount < weights.reach(taker, giver)) {
+            return Ok(false);
+        }
         self.weights.transfer(taker, giver, amount);
         add_scaled(&mut self.weights.gradient, amount, self.gram.column(taker).as_slice());
         add_scaled(&mut self.weights.gradient, -amount, self.gram.column(giver).as_slice());
-        Ok(before != (self.weights.values[taker], self.weights.values[giver]))
+        Ok(true)
     }
 
     /// Newton steps until one is not cut short; each that is has brought a weight to a bound. Returns their price in steps.
@@ -572,10 +608,12 @@ impl Small {
         loop {
             let slope = dot(&weights.gradient, &direction);
             let curvature = dot(&product, &direction);
-            if !(slope < 0.0 && curvature > 0.0) {
+            let size: f64 = weights.gradient.iter().zip(&direction).map(|(g, rate)| (g * rate).abs()).sum();
+            if -slope <= SLOPE_ROUNDING * size {
                 return is_straight;
             }
-            let mut length = -slope / curvature;
+            // A flat direction ends at a bound, since no weight can grow for ever.
+            let mut length = if curvature > 0.0 { -slope / curvature } else { f64::MAX };
             let mut growth = vec![0.0; weights.room.len()];
             let (mut emptied, mut filled) = (None, None);
             for (idx, rate) in direction.iter().enumerate() {
@@ -614,8 +652,10 @@ impl Small {
             };
             is_straight = false;
             let rate = std::mem::take(&mut direction[idx]);
-            direction[reference] += rate;
-            add_scaled(&mut product, rate, self.gram.column(reference).as_slice());
+            let others = direction.iter().zip(reference_of).filter(|(_, other)| **other == Some(reference));
+            let against_others = -others.map(|(rate, _)| rate).sum::<f64>();
+            let change = against_others - std::mem::replace(&mut direction[reference], against_others);
+            add_scaled(&mut product, change, self.gram.column(reference).as_slice());
             add_scaled(&mut product, -rate, self.gram.column(idx).as_slice());
         }
     }
