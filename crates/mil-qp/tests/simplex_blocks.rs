@@ -139,8 +139,7 @@ fn in_full(rows: &impl KernelRows) -> DMatrix<f64> {
     let n = rows.order();
     let mut matrix = DMatrix::zeros(n, n);
     let mut places: Vec<&mut [f64]> = matrix.as_mut_slice().chunks_mut(n).collect();
-    rows.fill_rows(&(0..n).collect::<Vec<_>>(), &rows.prepare(&(0..n).collect::<Vec<_>>()), &mut places)
-        .unwrap();
+    rows.fill_rows(&(0..n).collect::<Vec<_>>(), &rows.prepare(&(0..n).collect::<Vec<_>>()), &mut places).unwrap();
     matrix
 }
 

@@ -154,17 +154,21 @@ proptest! {
                     let (_, best) =
                         best_by_enumeration(&case.gram, &case.signs, &case.linear, &case.upper, case.total).unwrap();
                     let found = certificate.primal_objective;
-                    prop_assert!((found - best).abs() <= 1e-6 * (1.0 + best.abs()), "{} is not {}", found, best);
+                    // The reference may leave the bounds by a billionth of the largest.
+                    prop_assert!((found - best).abs() <= 1e-5 * (1.0 + best.abs()), "{} is not {}", found, best);
                 }
             }
             Outcome::Infeasible(proof) => {
                 prop_assert!(!case.feasible);
                 prop_assert!(proof.holds(&problem, 1e-9));
             }
-            // Where bounds differ by six orders of magnitude, rounding may end it; then the answer is still feasible and says so.
+            // Where points differ by six orders of magnitude in length, rounding may end it, and soon: then the answer is feasible and says how far it may be.
             Outcome::OutOfBudget(solution) => {
-                let certificate = solution.certify(&problem).unwrap();
-                prop_assert!(certificate.holds(1e-4), "{certificate:?}");
+                prop_assert!(solution.n_steps < 20_000 && case.gram.amax() > 1e5);
+                let (own, certificate) = (solution.certificate, solution.certify(&problem).unwrap());
+                prop_assert!(certificate.primal_residual <= 1e-9 * certificate.primal_scale, "{certificate:?}");
+                let difference = (own.duality_gap() - certificate.duality_gap()).abs();
+                prop_assert!(difference <= 0.01 * (1.0 + certificate.primal_objective.abs()), "{own:?} {certificate:?}");
             }
             Outcome::Unbounded(_) => prop_assert!(false, "a box is bounded"),
         }
@@ -178,8 +182,10 @@ proptest! {
         let cold = problem.solve(&settings).unwrap().best().unwrap();
         for start in [&start[..case.signs.len()], &cold.primal] {
             let warm = problem.solve_from(start, &settings).unwrap().best().unwrap();
-            let [cold, warm] = [&cold, &warm].map(|solution| solution.certify(&problem).unwrap().primal_objective);
-            prop_assert!((cold - warm).abs() <= 1e-4 * (1.0 + cold.abs()), "{} is not {}", warm, cold);
+            // Objectives differ by no more than the two gaps.
+            let [cold, warm] = [&cold, &warm].map(|solution| solution.certify(&problem).unwrap());
+            let allowed = cold.duality_gap().abs() + warm.duality_gap().abs() + 1e-6 * (1.0 + cold.primal_objective.abs());
+            prop_assert!((cold.primal_objective - warm.primal_objective).abs() <= allowed, "{cold:?} {warm:?}");
         }
     }
 }

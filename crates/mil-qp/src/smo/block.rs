@@ -11,6 +11,9 @@ const LEAST_CURVATURE: f64 = 1e-12;
 /// Numbers that are worked on side by side; every array of a block is filled up to a multiple of it.
 const LANES: usize = 8;
 
+/// Pairs moved for each variable of a block before all free variables move at once.
+const PATIENCE: usize = 24;
+
 /// Variables, their bounds and gradients, and the matrix among them.
 #[derive(Debug, Default)]
 pub(super) struct Block {
@@ -41,8 +44,48 @@ pub(super) struct Entry {
 }
 
 impl Block {
+    pub(super) fn len(&self) -> usize {
+        self.n
+    }
+
     pub(super) fn beta(&self) -> &[f64] {
         &self.beta[..self.n]
+    }
+
+    /// A row of the matrix.
+    pub(super) fn row(&self, place: usize) -> &[f64] {
+        &self.gram[place * self.stride..][..self.n]
+    }
+
+    /// An entry of the matrix.
+    pub(super) fn value(&self, row: usize, column: usize) -> f64 {
+        self.gram[row * self.stride + column]
+    }
+
+    pub(super) fn gradient_at(&self, place: usize) -> f64 {
+        self.gradient[place]
+    }
+
+    /// Places of the variables strictly between their bounds.
+    pub(super) fn free(&self) -> Vec<usize> {
+        (0..self.n).filter(|&place| self.rise_bar[place] == 0.0 && self.fall_bar[place] == 0.0).collect()
+    }
+
+    /// How far a variable can go in the direction of a step.
+    pub(super) fn room(&self, place: usize, step: f64) -> f64 {
+        if step > 0.0 { self.upper[place] - self.beta[place] } else { self.beta[place] - self.lower[place] }
+    }
+
+    /// Moves a variable by a step within its bounds; the gradients are still to follow.
+    pub(super) fn shift(&mut self, place: usize, step: f64) {
+        let bound = if step > 0.0 { self.upper[place] } else { self.lower[place] };
+        let moved = snapped(self.beta[place] + step, bound, step.abs());
+        self.beta[place] = moved.clamp(self.lower[place], self.upper[place]);
+        self.bar(place);
+    }
+
+    pub(super) fn add_to_gradient(&mut self, factor: f64, change: &[f64]) {
+        self.gradient.iter_mut().zip(change).for_each(|(gradient, change)| *gradient += factor * change);
     }
 
     /// Takes in further variables; `values(i, j)` is the matrix between the `i`th of them and the `j`th of all variables, themselves included.
@@ -106,8 +149,23 @@ impl Block {
         self.n = n;
     }
 
-    /// Moves pairs until none violates optimality by more than `tolerance` or the budget is spent; returns the steps taken.
+    /// Moves pairs until none violates optimality by more than `tolerance` or the budget is spent, all free variables at once where pairs take long;
+    /// returns the steps taken.
     pub(super) fn minimise(&mut self, tolerance: f64, max_steps: usize) -> usize {
+        let mut n_steps = 0;
+        while n_steps < max_steps {
+            let patience = (PATIENCE * self.n).min(max_steps - n_steps);
+            let n_taken = self.move_pairs(tolerance, patience);
+            n_steps += n_taken;
+            if n_taken < patience {
+                break;
+            }
+            self.move_face();
+        }
+        n_steps
+    }
+
+    fn move_pairs(&mut self, tolerance: f64, max_steps: usize) -> usize {
         Arch::new().dispatch(
             #[inline(always)]
             || {
@@ -174,10 +232,8 @@ impl Block {
         let wish = (self.gradient[faller] - self.gradient[riser]) / curvature.max(LEAST_CURVATURE);
         let (above, below) = (self.upper[riser] - self.beta[riser], self.beta[faller] - self.lower[faller]);
         let step = wish.min(above).min(below);
-        self.beta[riser] = snapped(self.beta[riser] + step, self.upper[riser], step);
-        self.beta[faller] = snapped(self.beta[faller] - step, self.lower[faller], step);
-        self.bar(riser);
-        self.bar(faller);
+        self.shift(riser, step);
+        self.shift(faller, -step);
         step
     }
 

@@ -10,6 +10,7 @@
 //! variable that moved in a block. Memory: a few vectors of length $n$ and the cache.
 
 mod block;
+mod newton;
 mod variables;
 
 use mil_core::KernelRows;
@@ -26,7 +27,7 @@ use crate::{Certificate, InfeasibilityProof, Outcome, ProblemError, Solution, Sv
 /// Settings of [`SvmDual::solve`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct SmoSettings {
-    /// Bound of the largest violation of optimality by a pair of variables, in units of the gradient, and of
+    /// Bound of the largest violation of optimality by a pair of variables, in units of the gradient and as far as rounding admits, and of
     /// [`Certificate::worst`]. Finite, above 0.
     pub tolerance: f64,
     /// Pairs moved before we stop. At least 1.
@@ -162,6 +163,8 @@ struct Solver<'a, K: KernelRows> {
     /// Their columns, made ready in groups as they came, and how many are in each.
     member_columns: Vec<(K::Prepared, usize)>,
     n_steps: usize,
+    /// Whether rounding forbids to go on.
+    is_stalled: bool,
 }
 
 impl<'a, K: KernelRows> Solver<'a, K> {
@@ -195,6 +198,7 @@ impl<'a, K: KernelRows> Solver<'a, K> {
             members: Vec::new(),
             member_columns: Vec::new(),
             n_steps: 0,
+            is_stalled: false,
         })
     }
 
@@ -309,9 +313,10 @@ impl<'a, K: KernelRows> Solver<'a, K> {
         let all_wanted = self.active.len() == self.all.len();
         let (mut n_rounds, mut n_tightenings, mut n_idle, mut scale) = (0, 0, 0, 0.0_f64);
         loop {
-            let violation = self.live.violation();
-            let spent = self.n_steps >= self.settings.max_steps || n_idle == MAX_IDLE;
-            if violation <= tolerance || spent {
+            let (violation, rounding) = (self.live.violation(), self.live.rounding());
+            self.is_stalled = n_idle == MAX_IDLE;
+            let spent = self.n_steps >= self.settings.max_steps || self.is_stalled;
+            if violation <= tolerance.max(rounding) || spent {
                 if !all_wanted {
                     return Ok(());
                 }
@@ -321,12 +326,13 @@ impl<'a, K: KernelRows> Solver<'a, K> {
                     continue;
                 }
                 self.store();
-                if spent || n_tightenings == MAX_TIGHTENINGS || self.certificate().holds(self.settings.tolerance) {
+                if spent || self.certificate().holds(self.settings.tolerance) || n_tightenings == MAX_TIGHTENINGS {
                     return Ok(());
                 }
-                tolerance = 0.25 * violation;
-                n_tightenings += 1;
-                continue;
+                if violation <= tolerance {
+                    tolerance = 0.25 * violation;
+                    n_tightenings += 1;
+                }
             }
             let progress = self.improve((INNER_TOLERANCE * violation).max(0.5 * tolerance))?;
             self.require_finite_gradient()?;
@@ -548,9 +554,9 @@ impl<'a, K: KernelRows> Solver<'a, K> {
     fn outcome(self) -> Outcome {
         let (primal, dual, quadratic) = self.solution_parts();
         let certificate = Certificate::of(self.problem, &primal, &dual, &quadratic);
-        let (least, largest) = self.all.extremes();
         let solution = Solution { primal, dual, certificate, n_steps: self.n_steps };
-        if largest - least > self.settings.tolerance {
+        let violation = self.all.violation();
+        if violation > self.settings.tolerance.max(self.all.rounding()) && !self.is_stalled {
             return Outcome::OutOfBudget(solution);
         }
         Outcome::judged(solution, self.settings.tolerance)

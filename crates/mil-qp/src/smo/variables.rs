@@ -51,6 +51,18 @@ impl Variables {
         (largest - least).max(0.0)
     }
 
+    /// What rounding may make of a gradient: a few units in the last place of $\max_i\sum_j|K_{ij}\beta_j| \le
+    /// \max_i\sqrt{K_{ii}}\sum_j\sqrt{K_{jj}}\,|\beta_j|$.
+    pub(super) fn rounding(&self) -> f64 {
+        let (mut largest, mut sum) = (0.0_f64, 0.0);
+        for (beta, diagonal) in self.beta.iter().zip(&self.diagonal) {
+            let root = diagonal.max(0.0).sqrt();
+            largest = largest.max(root);
+            sum += root * beta.abs();
+        }
+        8.0 * f64::EPSILON * largest * sum
+    }
+
     /// One variable, for a block.
     pub(super) fn entry(&self, at: usize) -> Entry {
         Entry {
