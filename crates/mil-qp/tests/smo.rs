@@ -150,12 +150,12 @@ proptest! {
                 prop_assert!(case.feasible);
                 let certificate = solution.certify(&problem).unwrap();
                 prop_assert!(certificate.holds(2e-7), "{certificate:?}");
-                if case.signs.len() <= 6 {
+                // The reference solves by pseudo-inverse, and errs where points differ by six orders of magnitude in length.
+                if case.signs.len() <= 6 && case.gram.amax() < 1e5 {
                     let (_, best) =
                         best_by_enumeration(&case.gram, &case.signs, &case.linear, &case.upper, case.total).unwrap();
                     let found = certificate.primal_objective;
-                    // The reference may leave the bounds by a billionth of the largest.
-                    prop_assert!((found - best).abs() <= 1e-5 * (1.0 + best.abs()), "{} is not {}", found, best);
+                    prop_assert!((found - best).abs() <= 1e-6 * (1.0 + best.abs()), "{} is not {}", found, best);
                 }
             }
             Outcome::Infeasible(proof) => {
