@@ -150,12 +150,12 @@ proptest! {
                 prop_assert!(case.feasible);
                 let certificate = solution.certify(&problem).unwrap();
                 prop_assert!(certificate.holds(2e-7), "{certificate:?}");
-                // The reference solves by pseudo-inverse, and errs where points differ by six orders of magnitude in length.
+                // The certificate bounds the optimum from below, the reference from above; it solves by pseudo-inverse and may miss a little.
                 if case.signs.len() <= 6 && case.gram.amax() < 1e5 {
                     let (_, best) =
                         best_by_enumeration(&case.gram, &case.signs, &case.linear, &case.upper, case.total).unwrap();
                     let found = certificate.primal_objective;
-                    prop_assert!((found - best).abs() <= 1e-6 * (1.0 + best.abs()), "{} is not {}", found, best);
+                    prop_assert!(found - best <= 1e-6 * (1.0 + best.abs()), "{} is not {}", found, best);
                 }
             }
             Outcome::Infeasible(proof) => {
@@ -175,8 +175,7 @@ proptest! {
     }
 
     #[test]
-    fn a_start_anywhere_leads_to_the_same_objective(case in svm_cases(), start in prop::collection::vec(-2.0..2.0, 12)) {
-        prop_assume!(case.feasible);
+    fn a_start_anywhere_leads_to_the_same_objective(case in svm_cases().prop_filter("feasible", |case| case.feasible), start in prop::collection::vec(-2.0..2.0, 12)) {
         let problem = problem_of(&case);
         let settings = SmoSettings { tolerance: 1e-7, ..SmoSettings::default() };
         let cold = problem.solve(&settings).unwrap().best().unwrap();
