@@ -164,8 +164,9 @@ proptest! {
             }
             // Where points differ by six orders of magnitude in length, rounding may end it, and soon: then the answer is feasible and says how far it may be.
             Outcome::OutOfBudget(solution) => {
-                prop_assert!(solution.n_steps < 20_000 && case.gram.amax() > 1e5);
+                prop_assert!(solution.n_steps < 20_000);
                 let (own, certificate) = (solution.certificate, solution.certify(&problem).unwrap());
+                prop_assert!(case.gram.amax() > 1e5 || certificate.holds(1e-5), "{certificate:?}");
                 prop_assert!(certificate.primal_residual <= 1e-9 * certificate.primal_scale, "{certificate:?}");
                 let difference = (own.duality_gap() - certificate.duality_gap()).abs();
                 prop_assert!(difference <= 0.01 * (1.0 + certificate.primal_objective.abs()), "{own:?} {certificate:?}");
