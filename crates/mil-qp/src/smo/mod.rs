@@ -93,6 +93,10 @@ const MAX_TIGHTENINGS: usize = 12;
 const SUM_ROUNDING: f64 = 1e-14;
 /// What rounding may leave of a slope, as a part of its terms.
 const SLOPE_ROUNDING: f64 = 1e-13;
+/// Where rounding may reach this part of the tolerance, the gradient is computed anew before the verdict.
+const DRIFT: f64 = 1e-3;
+/// But not more often than this.
+const MAX_REFRESHES: usize = 3;
 /// Rounds in a row that fail to lower the objective, after which rounding is to blame.
 const MAX_IDLE: usize = 10;
 
@@ -255,8 +259,8 @@ impl<'a, K: KernelRows> Solver<'a, K> {
         }
         self.live = self.all.select(&self.active);
         if first_new == 0 {
-            let support: Vec<usize> = (0..self.live.len()).filter(|&at| self.live.beta[at] != 0.0).collect();
-            self.add_support(&support.iter().map(|&at| (at, self.live.beta[at])).collect::<Vec<_>>())?;
+            let support = self.live.support();
+            self.add_support(&support)?;
         }
         self.require_finite_gradient()
     }
@@ -274,6 +278,15 @@ impl<'a, K: KernelRows> Solver<'a, K> {
             add_rows(&mut self.live.gradient, &moves);
         }
         Ok(())
+    }
+
+    /// Computes the gradient of all variables anew.
+    fn refresh(&mut self) -> Result<(), ProblemError> {
+        let offsets = self.active.iter().map(|&idx| self.problem.linear[idx] * self.problem.signs[idx]);
+        self.live.gradient = offsets.collect();
+        let support = self.live.support();
+        self.add_support(&support)?;
+        self.require_finite_gradient()
     }
 
     /// Makes the active variables sum up to a total, or as near as they can come: first those from `first_new` on move, which have not been worked on yet,
@@ -312,6 +325,7 @@ impl<'a, K: KernelRows> Solver<'a, K> {
     fn descend(&mut self, mut tolerance: f64) -> Result<(), ProblemError> {
         let all_wanted = self.active.len() == self.all.len();
         let (mut n_rounds, mut n_tightenings, mut n_idle, mut scale) = (0, 0, 0, 0.0_f64);
+        let (mut is_fresh, mut drift, mut n_refreshes) = (false, 0.0_f64, 0);
         loop {
             let (violation, rounding) = (self.live.violation(), self.live.rounding());
             self.is_stalled = n_idle == MAX_IDLE;
@@ -325,8 +339,17 @@ impl<'a, K: KernelRows> Solver<'a, K> {
                     n_idle = 0;
                     continue;
                 }
+                if drift > DRIFT * self.settings.tolerance && !is_fresh {
+                    self.refresh()?;
+                    (is_fresh, drift, n_refreshes) = (true, 0.0, n_refreshes + 1);
+                    if n_refreshes < MAX_REFRESHES {
+                        n_idle = 0;
+                        continue;
+                    }
+                }
                 self.store();
-                if spent || self.certificate().holds(self.settings.tolerance) || n_tightenings == MAX_TIGHTENINGS {
+                let no_more = spent || n_tightenings == MAX_TIGHTENINGS || n_refreshes == MAX_REFRESHES;
+                if no_more || self.certificate().holds(self.settings.tolerance) {
                     return Ok(());
                 }
                 if violation <= tolerance {
@@ -334,6 +357,8 @@ impl<'a, K: KernelRows> Solver<'a, K> {
                     n_tightenings += 1;
                 }
             }
+            // Rounding is that of the largest values on the way, not of those at the end.
+            (is_fresh, drift) = (false, drift.max(rounding));
             let progress = self.improve((INNER_TOLERANCE * violation).max(0.5 * tolerance))?;
             self.require_finite_gradient()?;
             scale = scale.max(progress);
@@ -555,8 +580,10 @@ impl<'a, K: KernelRows> Solver<'a, K> {
         let (primal, dual, quadratic) = self.solution_parts();
         let certificate = Certificate::of(self.problem, &primal, &dual, &quadratic);
         let solution = Solution { primal, dual, certificate, n_steps: self.n_steps };
-        let violation = self.all.violation();
-        if violation > self.settings.tolerance.max(self.all.rounding()) && !self.is_stalled {
+        let (violation, rounding) = (self.all.violation(), self.all.rounding());
+        let is_settled = violation <= self.settings.tolerance.max(rounding) || self.is_stalled;
+        // A gradient that rounding may move by more than the tolerance proves nothing.
+        if !is_settled || rounding > self.settings.tolerance * solution.certificate.dual_scale {
             return Outcome::OutOfBudget(solution);
         }
         Outcome::judged(solution, self.settings.tolerance)

@@ -63,6 +63,11 @@ impl Variables {
         8.0 * f64::EPSILON * largest * sum
     }
 
+    /// Positions and values of the variables that are not 0.
+    pub(super) fn support(&self) -> Vec<(usize, f64)> {
+        self.beta.iter().copied().enumerate().filter(|&(_, beta)| beta != 0.0).collect()
+    }
+
     /// One variable, for a block.
     pub(super) fn entry(&self, at: usize) -> Entry {
         Entry {
