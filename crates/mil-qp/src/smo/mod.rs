@@ -1,13 +1,20 @@
 //! Sequential minimal optimisation from kernel rows on demand.
 //!
-//! Platt (1998) moves two variables at a time; Fan, Chen & Lin (2005) choose them by second-order information. Each step of that scheme needs two
-//! rows of the kernel, and nearly all of its time goes into computing and reading them. So we work on blocks, as Joachims (1999) does: the variables that
-//! violate optimality most are taken together, their missing rows are computed in one go (a matrix product instead of many
-//! products of a matrix with a vector), pairs among them are moved until they agree, and only then the gradient of all variables is
-//! brought up to date. With a cache of two rows the block is a pair and the scheme is Platt's again.
+//! Platt (1999) moves two variables at a time; Fan, Chen & Lin (2005) choose them by second-order information. Each step of that scheme needs two
+//! rows of the kernel, and nearly all of its time goes into computing and reading them. We therefore work on blocks, as Joachims (1999) does, in signed
+//! variables $\beta_i = y_i\alpha_i$, which take the signs out of the matrix:
 //!
-//! Cost: a row of $n$ kernel values for each variable that ever enters a block, as long as the cache holds them, and $n$ operations for each
-//! variable that moved in a block. Memory: a few vectors of length $n$ and the cache.
+//! $$ \min_\beta\ \tfrac12\beta^\top K\beta + c^\top\beta \quad\text{subject to}\quad \ell_i\le\beta_i\le h_i,\quad \mathbf 1^\top\beta = \Delta,\qquad c_i = y_ip_i. $$
+//!
+//! The variables that violate optimality most enter a block whose matrix is in memory; pairs among its members move until they agree, all free ones at
+//! once where pairs crawl; then the gradient of all variables is brought up to date. Only variables that moved cost a whole row of the kernel, and these rows are
+//! computed many at a time: a matrix product instead of many products of a matrix with a vector.
+//!
+//! Choice: the solve begins on every ninth variable (every $3^k$th, where that leaves at least 500), goes on with every third, then with all. A coarse level is cheap, its rows
+//! are extended to the columns that come, and the next level begins near its optimum.
+//!
+//! Cost: a row of $n$ kernel values for each variable that ever moves, as long as the cache holds them, and $n$ operations for each
+//! variable that moved in a round. Memory: a few vectors of length $n$, the block, and the cache.
 
 mod block;
 mod newton;
