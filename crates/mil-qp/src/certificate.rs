@@ -123,8 +123,9 @@ pub struct UnboundednessProof {
 }
 
 impl InfeasibilityProof {
-    /// Scales multipliers to a largest size of 1.
-    pub(crate) fn new(dual: Vec<f64>) -> InfeasibilityProof {
+    /// From multipliers of any size, which are scaled to a largest of 1.
+    #[must_use]
+    pub fn new(dual: Vec<f64>) -> InfeasibilityProof {
         InfeasibilityProof { dual: scaled_to_one(dual) }
     }
 
@@ -162,8 +163,9 @@ impl InfeasibilityProof {
 }
 
 impl UnboundednessProof {
-    /// Scales a direction to a largest entry of 1.
-    pub(crate) fn new(direction: Vec<f64>) -> UnboundednessProof {
+    /// From a direction of any size, which is scaled to a largest entry of 1.
+    #[must_use]
+    pub fn new(direction: Vec<f64>) -> UnboundednessProof {
         UnboundednessProof { direction: scaled_to_one(direction) }
     }
 
