@@ -71,6 +71,9 @@ impl KernelRows for DMatrix<f64> {
     }
 
     fn diagonal_values(&self) -> Result<Vec<f64>, RowError> {
+        if !self.is_square() {
+            return Err(format!("the matrix is {} x {}, expected a square one", self.nrows(), self.ncols()).into());
+        }
         Ok(self.diagonal().as_slice().to_vec())
     }
 

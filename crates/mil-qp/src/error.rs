@@ -6,7 +6,7 @@ use mil_core::RowError;
 #[derive(Debug, thiserror::Error)]
 pub enum ProblemError {
     /// Two parts do not fit together.
-    #[error("{what} has length {found}, expected {expected}")]
+    #[error("{what}: {found} in number, expected {expected}")]
     Length {
         /// The part.
         what: &'static str,
@@ -16,7 +16,7 @@ pub enum ProblemError {
         found: usize,
     },
     /// A number is out of its range.
-    #[error("{what} {idx} is {value}; expected {expected}")]
+    #[error("{what} {idx} is {}; expected {expected}", number(*value))]
     Value {
         /// The part.
         what: &'static str,
@@ -28,7 +28,7 @@ pub enum ProblemError {
         expected: &'static str,
     },
     /// An entry of a matrix is out of its range.
-    #[error("{what} has {value} at row {row}, column {column}; expected {expected}")]
+    #[error("{what} has {} at row {row}, column {column}; expected {expected}", number(*value))]
     Entry {
         /// The matrix.
         what: &'static str,
@@ -42,7 +42,7 @@ pub enum ProblemError {
         expected: &'static str,
     },
     /// A setting is out of its range.
-    #[error("{name} is {value}; expected {expected}")]
+    #[error("{name} is {}; expected {expected}", number(*value))]
     Setting {
         /// The setting's name.
         name: &'static str,
@@ -66,6 +66,12 @@ pub enum ProblemError {
     /// A kernel row could not be computed.
     #[error("a kernel row could not be computed: {0}")]
     Rows(#[source] RowError),
+}
+
+/// A number as one would write it: 300 digits are of no use.
+fn number(value: f64) -> String {
+    let is_plain = value == 0.0 || !value.is_finite() || (1e-5..1e15).contains(&value.abs());
+    if is_plain { value.to_string() } else { format!("{value:e}") }
 }
 
 /// Checks that all numbers of a part are finite.

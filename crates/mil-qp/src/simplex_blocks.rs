@@ -163,7 +163,7 @@ fn blocks_of(n: usize, sizes: &[usize]) -> Result<Vec<usize>, ProblemError> {
     }
     // Sizes may overflow when added up; what exceeds n is wrong anyway.
     let total = sizes.iter().fold(0_usize, |total, &size| total.saturating_add(size));
-    require_length("the matrix", total, n)?;
+    require_length("the instances in all blocks", n, total)?;
     Ok(sizes.iter().enumerate().flat_map(|(block, &size)| std::iter::repeat_n(block, size)).collect())
 }
 

@@ -44,10 +44,13 @@ impl SparseMatrix {
                 return Err(ProblemError::Value { what: "entry", idx, value, expected: "a finite number" });
             }
         }
+        let mut starts = Vec::new();
+        let n_starts = n_columns.saturating_add(1);
+        starts.try_reserve_exact(n_starts).map_err(|_| ProblemError::NoMemory { n_values: n_starts })?;
+        starts.resize(n_starts, 0);
         let mut ordered = entries.to_vec();
         ordered.sort_by_key(|&(row, column, _)| (column, row));
-        let mut matrix =
-            SparseMatrix { n_rows, starts: vec![0; n_columns + 1], row_idxs: Vec::new(), values: Vec::new() };
+        let mut matrix = SparseMatrix { n_rows, starts, row_idxs: Vec::new(), values: Vec::new() };
         let mut last = None;
         for (row, column, value) in ordered {
             if last == Some((row, column)) {
@@ -57,6 +60,11 @@ impl SparseMatrix {
                 matrix.values.push(value);
                 matrix.starts[column + 1] = matrix.values.len();
                 last = Some((row, column));
+            }
+        }
+        for (idx, &value) in matrix.values.iter().enumerate() {
+            if !value.is_finite() {
+                return Err(ProblemError::Value { what: "sum of entries", idx, value, expected: "a finite number" });
             }
         }
         for column in 0..n_columns {
@@ -107,6 +115,12 @@ impl SparseMatrix {
     pub fn column(&self, column: usize) -> (&[usize], &[f64]) {
         let span = self.starts[column]..self.starts[column + 1];
         (&self.row_idxs[span.clone()], &self.values[span])
+    }
+
+    /// The size of the largest entry; 0 where there is none.
+    #[must_use]
+    pub fn largest(&self) -> f64 {
+        self.values.iter().fold(0.0, |largest, value| value.abs().max(largest))
     }
 
     /// The matrix times a vector.

@@ -64,8 +64,14 @@ impl<'a, K: KernelRows> SvmDual<'a, K> {
     /// If there is no point, or $\nu$ is not above 0 and at most 1.
     pub fn one_class(kernel: &'a K, nu: f64) -> Result<SvmDual<'a, K>, ProblemError> {
         let n = kernel.order();
-        crate::error::require_setting("nu", nu, 0.0 < nu && nu <= 1.0, "a number above 0 and at most 1")?;
-        SvmDual::new(kernel, vec![1.0; n], vec![0.0; n], vec![1.0 / (nu * n as f64); n], 1.0)
+        let cap = 1.0 / (nu * n as f64);
+        crate::error::require_setting(
+            "nu",
+            nu,
+            0.0 < nu && nu <= 1.0 && (n == 0 || cap.is_finite()),
+            "a number above 0 and at most 1, with 1/(nu n) finite",
+        )?;
+        SvmDual::new(kernel, vec![1.0; n], vec![0.0; n], vec![cap; n], 1.0)
     }
 
     /// The offset $b$ of $f(x) = \sum_i\alpha_iy_ik(x,x_i) + b$: the multiplier of the equality. For a one-class problem it is $-\rho$.

@@ -259,7 +259,10 @@ pub(crate) fn descend<K: KernelRows>(
                 continue;
             }
             let (dual, certificate) = judge(&weights);
-            let is_optimal = violation <= settings.tolerance * scale && certificate.holds(settings.tolerance);
+            // A gradient that rounding may move by more than the tolerance proves nothing.
+            let is_optimal = violation <= settings.tolerance * scale
+                && rounding <= settings.tolerance * certificate.dual_scale
+                && certificate.holds(settings.tolerance);
             if is_optimal || violation <= floor || settings.max_steps <= n_steps {
                 let solution = Solution { primal: weights.values, dual, certificate, n_steps };
                 return Ok(if is_optimal { Outcome::Solved(solution) } else { Outcome::OutOfBudget(solution) });

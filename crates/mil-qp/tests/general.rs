@@ -294,7 +294,7 @@ fn what_is_wrong_with_the_data_is_said_with_its_place() {
         message(with_sum(identity(), vec![0.0; 2], f64::NAN, 0.0)),
         "lower bound 0 is NaN; expected a number below infinity"
     );
-    assert_eq!(message(with_sum(identity(), vec![0.0; 3], 0.0, 1.0)), "the linear term has length 3, expected 2");
+    assert_eq!(message(with_sum(identity(), vec![0.0; 3], 0.0, 1.0)), "the linear term: 3 in number, expected 2");
     assert_eq!(message(with_sum(DMatrix::zeros(0, 0), vec![], 0.0, 1.0)), "the problem has no variables");
     let lopsided = SparseMatrix::from_entries(2, 2, &[(0, 1, 1.0)]).unwrap();
     let rows = SparseMatrix::from_entries(0, 2, &[]).unwrap();
@@ -374,5 +374,27 @@ fn one_class_duals_agree_with_the_golden_ones() {
         if case["free"].as_u64().unwrap() > 0 {
             assert!((-solution.dual[7] - case["rho"].as_f64().unwrap()).abs() <= 1e-8);
         }
+    }
+}
+
+#[test]
+fn a_small_matrix_is_not_taken_for_none() {
+    let settings = GeneralSettings::default();
+    let flat = SparseMatrix::from_entries(0, 1, &[]).unwrap();
+    let bounded = QuadraticProgram::new(DMatrix::from_element(1, 1, 1e-8), vec![1.0], flat, vec![], vec![]).unwrap();
+    assert!(!matches!(bounded.solve(&settings).unwrap(), Outcome::Unbounded(_)));
+    let row = SparseMatrix::from_entries(1, 1, &[(0, 0, 1e-7)]).unwrap();
+    let feasible =
+        QuadraticProgram::new(DMatrix::identity(1, 1), vec![0.0], row, vec![1.0], vec![f64::INFINITY]).unwrap();
+    assert!(!matches!(feasible.solve(&settings).unwrap(), Outcome::Infeasible(_)));
+}
+
+#[test]
+fn negative_curvature_is_found_beside_much_larger_and_smaller_ones() {
+    for (first, second) in [(1e10, -1.0), (1.0, -1e-10)] {
+        let quadratic = DMatrix::from_row_slice(2, 2, &[first, 0.0, 0.0, second]);
+        let rows = SparseMatrix::from_entries(1, 2, &[(0, 1, 1.0)]).unwrap();
+        let program = QuadraticProgram::new(quadratic, vec![0.0; 2], rows, vec![-1.0], vec![1.0]).unwrap();
+        assert!(matches!(program.solve(&GeneralSettings::default()), Err(ProblemError::NotConvex)));
     }
 }

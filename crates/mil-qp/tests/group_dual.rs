@@ -311,3 +311,12 @@ proptest! {
         prop_assert!(is_solved || rounding > 1e-9, "{:?}, rounding {}", certificate, rounding);
     }
 }
+
+#[test]
+fn a_gradient_lost_in_rounding_proves_nothing() {
+    for size in [1e16, 1e100, 1e308] {
+        let gram = DMatrix::from_element(2, 2, size);
+        let dual = GroupDual::classification(&gram, vec![1.0, -1.0], vec![0, 1], vec![1.0; 2]).unwrap();
+        assert!(!matches!(dual.solve(&GroupSettings::default()), Ok(Outcome::Solved(_))), "{size}");
+    }
+}

@@ -327,16 +327,16 @@ fn bad_input_is_an_error_that_says_where() {
     };
     let signs = [1.0, -1.0];
     assert_eq!(refusal(&DMatrix::zeros(2, 0), &[], &[], Bias::None), "the problem has no points");
-    assert_eq!(refusal(&x, &[1.0], &[1.0; 2], Bias::None), "the signs has length 1, expected 2");
-    assert_eq!(refusal(&x, &signs, &[1.0], Bias::None), "the penalties has length 1, expected 2");
+    assert_eq!(refusal(&x, &[1.0], &[1.0; 2], Bias::None), "the signs: 1 in number, expected 2");
+    assert_eq!(refusal(&x, &signs, &[1.0], Bias::None), "the penalties: 1 in number, expected 2");
     assert_eq!(refusal(&x, &[1.0, 0.5], &[1.0; 2], Bias::None), "sign 1 is 0.5; expected 1 or -1");
     assert_eq!(
         refusal(&x, &signs, &[1.0, -1.0], Bias::None),
-        "penalty 1 is -1; expected 0 or a number from 1e-50 to 1e50"
+        "penalty 1 is -1; expected 0 or a number from 1e-20 to 1e20"
     );
     assert_eq!(
         refusal(&DMatrix::from_row_slice(1, 2, &[1.0, f64::NAN]), &signs, &[1.0; 2], Bias::None),
-        "an entry of point 1 is NaN; expected a number of size at most 1e50"
+        "an entry of point 1 is NaN; expected a number of size at most 1e20"
     );
     for scale in [f64::INFINITY, f64::NAN, -1.0, 0.0, 1e-60] {
         let refusal = refusal(&x, &signs, &[1.0; 2], Bias::Regularised { scale });
@@ -362,10 +362,10 @@ fn bad_input_is_an_error_that_says_where() {
 
 #[test]
 fn numbers_at_the_edge_of_the_range_leave_everything_finite() {
-    let x = DMatrix::from_row_slice(2, 4, &[1e50, -1e50, 1e-300, 0.0, 1e50, 1e50, -1e-50, 1.0]);
+    let x = DMatrix::from_row_slice(2, 4, &[1e20, -1e20, 1e-300, 0.0, 1e20, 1e20, -1e-20, 1.0]);
     for loss in LOSSES {
-        for bias in [Bias::None, Bias::Free, Bias::Regularised { scale: 1e50 }, Bias::Regularised { scale: 1e-50 }] {
-            let penalties = vec![1e50, 1e-50, 0.0, 1.0];
+        for bias in [Bias::None, Bias::Free, Bias::Regularised { scale: 1e20 }, Bias::Regularised { scale: 1e-20 }] {
+            let penalties = vec![1e20, 1e-20, 0.0, 1.0];
             let svm = LinearSvm::new(&x, vec![1.0, -1.0, 1.0, -1.0], penalties, bias, loss).unwrap();
             for method in METHODS {
                 let solution = svm.solve(&settings(method)).unwrap().best().unwrap();

@@ -314,8 +314,8 @@ fn bad_input_is_refused_by_name() {
         "feature value, counted example by example, 3 is NaN; expected a finite number"
     );
     assert_eq!(refusal(&features, &[1.0, 0.5], &ones, 1.0), "sign 1 is 0.5; expected 1 or -1");
-    assert_eq!(refusal(&features, &[1.0], &ones, 1.0), "the signs has length 1, expected 2");
-    assert_eq!(refusal(&features, &signs, &[1.0], 1.0), "the penalties has length 1, expected 2");
+    assert_eq!(refusal(&features, &[1.0], &ones, 1.0), "the signs: 1 in number, expected 2");
+    assert_eq!(refusal(&features, &signs, &[1.0], 1.0), "the penalties: 1 in number, expected 2");
     assert_eq!(refusal(&features, &signs, &[-1.0, 1.0], 1.0), "penalty 0 is -1; expected a finite number, at least 0");
     for lambda in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(refusal(&features, &signs, &ones, lambda).starts_with("lambda is "));

@@ -276,7 +276,7 @@ fn bad_input_is_refused_by_name() {
     assert!(of([1.0; 2], [0.0; 2], [-1.0, 1.0], 0.0).starts_with("upper bound 0 is -1"));
     assert!(of([1.0; 2], [0.0; 2], [f64::INFINITY; 2], 0.0).starts_with("upper bound 0 is inf"));
     assert!(of([1.0; 2], [0.0; 2], [1.0; 2], f64::NAN).starts_with("total 0 is NaN"));
-    assert_eq!(message(SvmDual::classification(&gram, vec![1.0], vec![1.0; 2])), "the signs has length 1, expected 2");
+    assert_eq!(message(SvmDual::classification(&gram, vec![1.0], vec![1.0; 2])), "the signs: 1 in number, expected 2");
     for nu in [0.0, 1.5, f64::NAN] {
         assert!(message(SvmDual::one_class(&gram, nu)).starts_with("nu is"));
     }
@@ -308,6 +308,32 @@ fn kernel_values_that_are_not_finite_are_an_error() {
         let problem = SvmDual::classification(&gram, vec![1.0, 1.0, -1.0], vec![10.0; 3]).unwrap();
         assert!(matches!(problem.solve(&exact()), Err(ProblemError::Value { .. })), "{bad}");
     }
+}
+
+#[test]
+fn negative_curvature_is_refused() {
+    let gram = -DMatrix::<f64>::identity(2, 2);
+    let problem = SvmDual::one_class(&gram, 0.5).unwrap();
+    assert!(matches!(problem.solve_from(&[0.5, 0.5], &exact()), Err(ProblemError::NotConvex)));
+    let gram = DMatrix::from_row_slice(2, 2, &[1.0, 3.0, 3.0, 1.0]);
+    let problem = SvmDual::classification(&gram, vec![1.0, -1.0], vec![1.0; 2]).unwrap();
+    assert!(matches!(problem.solve(&exact()), Err(ProblemError::NotConvex)));
+}
+
+#[test]
+fn along_a_line_without_curvature_a_step_goes_to_the_bound() {
+    let gram = DMatrix::zeros(2, 2);
+    let problem = SvmDual::classification(&gram, vec![1.0, -1.0], vec![1e20; 2]).unwrap();
+    let solution = problem.solve(&exact()).unwrap().best().unwrap();
+    assert_eq!((solution.primal.as_slice(), solution.n_steps < 100), (&[1e20, 1e20][..], true));
+}
+
+#[test]
+fn a_matrix_that_is_not_square_is_an_error() {
+    let gram = DMatrix::from_element(3, 2, 1.0);
+    let problem = SvmDual::classification(&gram, vec![1.0, -1.0], vec![1.0; 2]).unwrap();
+    let error = problem.solve(&exact()).unwrap_err();
+    assert!(error.to_string().ends_with("the matrix is 3 x 2, expected a square one"), "{error}");
 }
 
 /// A kernel that fails on one of its rows.

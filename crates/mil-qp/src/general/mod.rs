@@ -46,6 +46,33 @@ pub enum Quadratic {
     Sparse(SparseMatrix),
 }
 
+impl Quadratic {
+    /// The size of the largest entry.
+    #[cfg(feature = "osqp")]
+    fn largest(&self) -> f64 {
+        match self {
+            Quadratic::Dense(matrix) => matrix.amax(),
+            Quadratic::Sparse(matrix) => matrix.largest(),
+        }
+    }
+
+    /// The matrix in full, of the given order.
+    #[cfg(feature = "osqp")]
+    fn to_dense(&self, n: usize) -> DMatrix<f64> {
+        match self {
+            Quadratic::Dense(matrix) => matrix.clone(),
+            Quadratic::Sparse(matrix) => {
+                let mut dense = DMatrix::zeros(n, n);
+                for column in 0..n {
+                    let (rows, values) = matrix.column(column);
+                    rows.iter().zip(values).for_each(|(&row, &value)| dense[(row, column)] = value);
+                }
+                dense
+            }
+        }
+    }
+}
+
 impl From<DMatrix<f64>> for Quadratic {
     fn from(matrix: DMatrix<f64>) -> Quadratic {
         Quadratic::Dense(matrix)

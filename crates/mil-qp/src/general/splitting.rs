@@ -358,6 +358,8 @@ impl Drift {
 
     /// A proof, if there is one in it that holds.
     fn proof(mut self, program: &QuadraticProgram, tolerance: f64) -> Result<Option<Outcome>, ProblemError> {
+        let rows = program.rows.largest();
+        let curvature = rows.max(program.quadratic.largest());
         for ((multiplier, l), u) in self.dual.iter_mut().zip(&program.lower).zip(&program.upper) {
             let bound = if *multiplier > 0.0 { u } else { l };
             if bound.is_infinite() {
@@ -367,14 +369,14 @@ impl Drift {
         for dual in cleaned(self.dual) {
             let proof = InfeasibilityProof::new(dual);
             let (residual, support) = proof.measure(program);
-            if proof.holds(program, tolerance) && REACH * residual <= -support {
+            if proof.holds(program, tolerance) && REACH * residual <= -support && residual <= SHARP * rows {
                 return Ok(Some(Outcome::Infeasible(proof)));
             }
         }
         for direction in cleaned(self.primal) {
             let proof = UnboundednessProof::new(direction);
             let (residual, slope) = proof.measure(program)?;
-            if proof.holds(program, tolerance)? && REACH * residual <= -slope {
+            if proof.holds(program, tolerance)? && REACH * residual <= -slope && residual <= SHARP * curvature {
                 return Ok(Some(Outcome::Unbounded(proof)));
             }
         }
@@ -383,7 +385,9 @@ impl Drift {
 }
 
 /// What should be 0 in a proof must be so much smaller than what should not: a proof to 1e-9 alone says little of points of size 1e9.
-const REACH: f64 = 1e6;
+const REACH: f64 = 1e9;
+/// And what should be 0 must be so against the largest entry of the matrices: a small matrix is not none.
+const SHARP: f64 = 1e-9;
 
 /// The vector without its small entries, first as it is, then with ever larger ones gone.
 fn cleaned(vector: Vec<f64>) -> impl Iterator<Item = Vec<f64>> {
@@ -397,10 +401,17 @@ fn cleaned(vector: Vec<f64>) -> impl Iterator<Item = Vec<f64>> {
 const CURVATURE_STEPS: usize = 40;
 const CURVATURE: f64 = 1e-9;
 
-/// Whether $P$ has a direction of negative curvature among those of the Krylov space of a fixed vector (Lanczos' method, orthogonalised in full).
-/// What is found is certain; for few variables nothing is missed.
+/// Up to so many variables all curvatures are computed.
+const FEW_VARIABLES: usize = 100;
+
+/// Whether $P$ has a direction of negative curvature: among all directions for few variables, else among those of the Krylov space of a fixed vector (Lanczos'
+/// method, orthogonalised in full). What is found is certain.
 fn curves_downwards(program: &QuadraticProgram) -> Result<bool, ProblemError> {
     let n = program.n_variables();
+    if n <= FEW_VARIABLES {
+        let curvatures = program.quadratic.to_dense(n).symmetric_eigenvalues();
+        return Ok(curvatures.min() < -1e-13 * n as f64 * curvatures.amax());
+    }
     // Irrational steps: a component along every direction.
     let mut vector: Vec<f64> = (0..n).map(|i| 0.5 + (i as f64 * 0.618_033_988_749_895).fract()).collect();
     let mut basis: Vec<Vec<f64>> = Vec::new();

@@ -102,9 +102,9 @@ impl Default for LinearSettings {
 }
 
 /// Entries, penalties and the bias' scale stay within this size, so that no sum of products overflows.
-const LARGEST: f64 = 1e50;
+const LARGEST: f64 = 1e20;
 /// Penalties other than 0, and the bias' scale, are at least this.
-const SMALLEST: f64 = 1e-50;
+const SMALLEST: f64 = 1e-20;
 
 /// Matrices of a higher order (128 MB) are not tried unless asked for.
 const LARGEST_ORDER: f64 = 4000.0;
@@ -127,8 +127,8 @@ impl<'a> LinearSvm<'a> {
     /// States the problem: a sign $\pm1$ and a penalty for each point. A penalty of 0 takes its point out. There may be no features.
     ///
     /// # Errors
-    /// If there is no point, lengths differ, a sign is not $\pm1$, or a number is not finite; an entry above $10^{50}$ in size, and a penalty or a scale of the bias
-    /// outside $10^{\pm50}$, are refused as well.
+    /// If there is no point, lengths differ, a sign is not $\pm1$, or a number is not finite; an entry above $10^{20}$ in size, and a penalty or a scale of the bias
+    /// outside $10^{\pm20}$, are refused as well.
     pub fn new(
         points: impl Into<Points<'a>>,
         signs: Vec<f64>,
@@ -144,10 +144,10 @@ impl<'a> LinearSvm<'a> {
         require_length("the penalties", points.n_points(), penalties.len())?;
         require("sign", &signs, |sign| sign.abs() == 1.0, "1 or -1")?;
         let in_range = |value: f64| (SMALLEST..=LARGEST).contains(&value);
-        require("penalty", &penalties, |c| c == 0.0 || in_range(c), "0 or a number from 1e-50 to 1e50")?;
-        points.require(|value| value.abs() <= LARGEST, "a number of size at most 1e50")?;
+        require("penalty", &penalties, |c| c == 0.0 || in_range(c), "0 or a number from 1e-20 to 1e20")?;
+        points.require(|value| value.abs() <= LARGEST, "a number of size at most 1e20")?;
         if let Bias::Regularised { scale } = bias {
-            require_setting("the scale of the bias", scale, in_range(scale), "a number from 1e-50 to 1e50")?;
+            require_setting("the scale of the bias", scale, in_range(scale), "a number from 1e-20 to 1e20")?;
         }
         Ok(LinearSvm { points, signs, penalties, bias, loss })
     }
@@ -182,14 +182,17 @@ impl<'a> LinearSvm<'a> {
     /// If the tolerance is not above 0, or the start has not one finite number per point.
     pub fn solve_from(&self, start: &[f64], settings: &LinearSettings) -> Result<Outcome, ProblemError> {
         let tolerance = settings.tolerance;
-        require_setting("tolerance", tolerance, tolerance > 0.0, "a number above 0")?;
+        require_setting("tolerance", tolerance, tolerance.is_finite() && 0.0 < tolerance, "a finite number above 0")?;
         require_length("the start", self.signs.len(), start.len())?;
         crate::error::require_finite("start", start)?;
         let alpha: Vec<f64> = (0..start.len()).map(|i| start[i].clamp(0.0, self.upper(i).min(LARGEST))).collect();
 
         let solution = match self.settled_bias() {
             Some(bias) => self.judge(vec![0.0; start.len()], bias, 0),
-            None => self.solve_by(settings.method, alpha, settings),
+            None => {
+                let start = self.judge(alpha.clone(), 0.0, 0);
+                LinearSvm::better(start, self.solve_by(settings.method, alpha, settings))
+            }
         };
         Ok(Outcome::judged(solution, tolerance))
     }
@@ -211,11 +214,23 @@ impl<'a> LinearSvm<'a> {
 
     fn solve_by(&self, method: Method, start: Vec<f64>, settings: &LinearSettings) -> Solution {
         match (method, self.loss) {
-            (Method::Auto, _) => self.solve_by_shape(start, settings),
+            (Method::Auto, _) => self.solve_automatically(start, settings),
             (Method::Coordinate, _) => coordinate::solve(self, start, settings),
             (Method::Newton, Loss::SquaredHinge) => self.solve_by_newton(start, settings),
             (Method::Interior, _) | (Method::Newton, Loss::Hinge) => interior::solve(self, settings),
         }
+    }
+
+    /// By shape; where that ends early, coordinate descent goes on with what is left of the budget.
+    fn solve_automatically(&self, start: Vec<f64>, settings: &LinearSettings) -> Solution {
+        let first = self.solve_by_shape(start, settings);
+        let max_passes = settings.max_passes.saturating_sub(first.n_steps);
+        if first.certificate.holds(settings.tolerance) || max_passes == 0 || !first.certificate.worst().is_finite() {
+            return first;
+        }
+        let rest = LinearSettings { max_passes, ..settings.clone() };
+        let second = coordinate::solve(self, first.primal.clone(), &rest);
+        LinearSvm::better(first, second)
     }
 
     /// Newton's method knows a dual no better than its penalty times the rounding of a margin. Where that is not enough the interior method, which knows each dual to
@@ -233,7 +248,10 @@ impl<'a> LinearSvm<'a> {
     /// The second solution unless the first has the better certificate, with the steps of both.
     fn better(first: Solution, second: Solution) -> Solution {
         let n_steps = first.n_steps + second.n_steps;
-        let better = if second.certificate.worst() <= first.certificate.worst() { second } else { first };
+        // What is NaN is never better.
+        let second_is_worse =
+            second.certificate.worst().is_nan() || second.certificate.worst() > first.certificate.worst();
+        let better = if second_is_worse { first } else { second };
         Solution { n_steps, ..better }
     }
 

@@ -5,8 +5,13 @@
 
 use pulp::Arch;
 
-/// Least curvature of a step, against division by 0 where two points coincide (Fan, Chen & Lin 2005).
+/// Least curvature in the choice of a pair, against division by 0 where two points coincide (Fan, Chen & Lin 2005).
 const LEAST_CURVATURE: f64 = 1e-12;
+
+/// A curvature up to this part of its terms is rounding: the objective falls along a line, up to the first bound.
+const FLAT: f64 = 1e-14;
+/// One that is so far below 0 is no rounding: the matrix has a negative eigenvalue.
+const INDEFINITE: f64 = -1e-8;
 
 /// Numbers that are worked on side by side; every array of a block is filled up to a multiple of it.
 const LANES: usize = 8;
@@ -31,6 +36,8 @@ pub(super) struct Block {
     /// 0 for a variable that can fall, else minus infinity.
     fall_bar: Vec<f64>,
     gains: Vec<f64>,
+    /// Whether a pair of negative curvature was met.
+    is_indefinite: bool,
 }
 
 /// A variable as it is on entry.
@@ -50,6 +57,11 @@ impl Block {
 
     pub(super) fn beta(&self) -> &[f64] {
         &self.beta[..self.n]
+    }
+
+    /// Whether the matrix has shown negative curvature.
+    pub(super) fn is_indefinite(&self) -> bool {
+        self.is_indefinite
     }
 
     /// A row of the matrix.
@@ -228,8 +240,11 @@ impl Block {
     #[inline(always)]
     fn move_pair(&mut self, riser: usize, faller: usize) -> f64 {
         let between = self.gram[riser * self.stride + faller];
-        let curvature = self.diagonal[riser] + self.diagonal[faller] - 2.0 * between;
-        let wish = (self.gradient[faller] - self.gradient[riser]) / curvature.max(LEAST_CURVATURE);
+        let terms = self.diagonal[riser] + self.diagonal[faller];
+        let curvature = terms - 2.0 * between;
+        self.is_indefinite |= curvature < INDEFINITE * terms;
+        let slope = self.gradient[faller] - self.gradient[riser];
+        let wish = if curvature > FLAT * terms { slope / curvature } else { f64::INFINITY };
         let (above, below) = (self.upper[riser] - self.beta[riser], self.beta[faller] - self.lower[faller]);
         let step = wish.min(above).min(below);
         self.shift(riser, step);

@@ -58,10 +58,11 @@ pub enum Shrinking {
 }
 
 impl Default for SmoSettings {
+    /// Tolerance $10^{-3}$, ten million pairs, 256 MiB, [`Shrinking::WhenCacheIsFull`].
     fn default() -> SmoSettings {
         SmoSettings {
             tolerance: 1e-3,
-            max_steps: 100_000_000,
+            max_steps: 10_000_000,
             cache_bytes: 256 << 20,
             shrinking: Shrinking::WhenCacheIsFull,
         }
@@ -111,7 +112,7 @@ impl<K: KernelRows> SvmDual<'_, K> {
     /// Solves from a start of the solver's own choice.
     ///
     /// # Errors
-    /// If a setting is out of range or a kernel row cannot be computed or is not finite.
+    /// If a setting is out of range, a kernel row cannot be computed or is not finite, or the kernel shows negative curvature.
     pub fn solve(&self, settings: &SmoSettings) -> Result<Outcome, ProblemError> {
         self.solve_with(None, settings)
     }
@@ -187,6 +188,9 @@ impl<'a, K: KernelRows> Solver<'a, K> {
         let n = problem.signs.len();
         let diagonal = problem.kernel.diagonal_values().map_err(ProblemError::Rows)?;
         require_finite("diagonal of the kernel", &diagonal)?;
+        if diagonal.iter().any(|&value| value < 0.0) {
+            return Err(ProblemError::NotConvex);
+        }
         let mut all = Variables { diagonal, ..Variables::default() };
         for idx in 0..n {
             let (sign, upper) = (problem.signs[idx], problem.upper[idx]);
@@ -386,6 +390,9 @@ impl<'a, K: KernelRows> Solver<'a, K> {
         }
         let budget = (INNER_STEPS * self.members.len()).min(self.settings.max_steps - self.n_steps);
         self.n_steps += self.block.minimise(tolerance, budget).max(1);
+        if self.block.is_indefinite() {
+            return Err(ProblemError::NotConvex);
+        }
         let mut changes = Vec::with_capacity(self.members.len());
         let mut progress = 0.0;
         for (&at, &beta) in self.members.iter().zip(self.block.beta()) {
