@@ -86,6 +86,13 @@ impl Certificate {
         worst
     }
 
+    /// Whether a gradient that rounding may move by so much tells anything to the tolerance: moved by more than that it proves nothing, and each variable
+    /// takes it into the gap.
+    pub(crate) fn can_be_told(&self, rounding: f64, variables: &[f64], tolerance: f64) -> bool {
+        let weight: f64 = variables.iter().map(|value| value.abs()).sum();
+        rounding <= tolerance * self.dual_scale && rounding * weight <= tolerance * (1.0 + self.primal_objective.abs())
+    }
+
     /// Whether the pair is optimal to the tolerance, which bounds [`worst`](Self::worst). False if anything is NaN.
     #[must_use]
     pub fn holds(&self, tolerance: f64) -> bool {

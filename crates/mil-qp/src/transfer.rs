@@ -259,9 +259,8 @@ pub(crate) fn descend<K: KernelRows>(
                 continue;
             }
             let (dual, certificate) = judge(&weights);
-            // A gradient that rounding may move by more than the tolerance proves nothing.
             let is_optimal = violation <= settings.tolerance * scale
-                && rounding <= settings.tolerance * certificate.dual_scale
+                && certificate.can_be_told(rounding, &weights.values, settings.tolerance)
                 && certificate.holds(settings.tolerance);
             if is_optimal || violation <= floor || settings.max_steps <= n_steps {
                 let solution = Solution { primal: weights.values, dual, certificate, n_steps };
@@ -282,7 +281,7 @@ pub(crate) fn descend<K: KernelRows>(
                 expected: "finite numbers",
             });
         }
-        let mut small = Small { weights: part, gram };
+        let mut small = Small { weights: part, gram, from_giver: [true; 2] };
         let tolerance = (INNER_SHARE * violation).max(0.5 * target * scale);
         n_steps += small.relax(tolerance, settings.max_steps - n_steps)?;
         let moved = absorb(&mut weights, &chosen, &groups, &small.weights, &mut cache)?;
@@ -463,6 +462,8 @@ fn add_scaled(sum: &mut [f64], factor: f64, row: &[f64]) {
 struct Small {
     weights: Weights,
     gram: DMatrix<f64>,
+    /// Whether the last transfer, across groups and inside one, was chosen by its giver.
+    from_giver: [bool; 2],
 }
 
 impl Small {
@@ -500,27 +501,32 @@ impl Small {
         Ok(n_steps)
     }
 
-    /// A transfer between weights of a span: to the one of lowest gradient, from the one for which the objective falls most. False if there is none, or the weights cannot
-    /// express it.
+    /// A transfer between weights of a span: by turns to the one of lowest gradient, from the one for which the objective falls most, or from the one of highest
+    /// gradient, to the one for which it falls most. One alone may crawl, where many gradients tie and only one of the pairs has a long way to go. False if
+    /// there is none, or the weights cannot express it.
     fn transfer_within(&mut self, span: Range<usize>, inside: bool) -> Result<bool, ProblemError> {
-        let weights = &self.weights;
-        let may_take = |&idx: &usize| if inside { weights.may_take(idx).0 } else { weights.may_take(idx).1 };
-        let Some(taker) = span
-            .clone()
-            .filter(may_take)
-            .reduce(|best, idx| if weights.gradient[idx] < weights.gradient[best] { idx } else { best })
+        let from_giver = &mut self.from_giver[usize::from(inside)];
+        *from_giver = !*from_giver;
+        let (weights, from_giver) = (&self.weights, *from_giver);
+        let pick = |(in_group, across): (bool, bool)| if inside { in_group } else { across };
+        let is_candidate =
+            |&idx: &usize| if from_giver { pick(weights.may_give(idx)) } else { pick(weights.may_take(idx)) };
+        let urgency = |idx: usize| if from_giver { weights.gradient[idx] } else { -weights.gradient[idx] };
+        let Some(first) =
+            span.clone().filter(is_candidate).reduce(|best, idx| if urgency(idx) > urgency(best) { idx } else { best })
         else {
             return Ok(false);
         };
-        let row = self.gram.column(taker);
-        let (mut best_gain, mut giver, mut amount) = (0.0, taker, 0.0);
+        let row = self.gram.column(first);
+        let (mut best_gain, mut second, mut amount) = (0.0, first, 0.0);
         for other in span {
-            let slope = weights.gradient[other] - weights.gradient[taker];
+            let (taker, giver) = if from_giver { (other, first) } else { (first, other) };
+            let slope = weights.gradient[giver] - weights.gradient[taker];
             if slope <= 0.0 {
                 continue;
             }
-            let reach = weights.reach(taker, other);
-            let (sum, cross) = (row[taker] + self.gram[(other, other)], 2.0 * row[other]);
+            let reach = weights.reach(taker, giver);
+            let (sum, cross) = (row[first] + self.gram[(other, other)], 2.0 * row[other]);
             let (curvature, size) = (sum - cross, sum + cross.abs());
             if curvature < INDEFINITE * size {
                 return Err(ProblemError::NotConvex);
@@ -528,9 +534,10 @@ impl Small {
             let length = if curvature <= FLAT * size { reach } else { reach.min(slope / curvature) };
             let gain = length * (slope - 0.5 * length * curvature.max(0.0));
             if gain > best_gain {
-                (best_gain, giver, amount) = (gain, other, length);
+                (best_gain, second, amount) = (gain, other, length);
             }
         }
+        let (taker, giver) = if from_giver { (second, first) } else { (first, second) };
         // An amount that one of the two would swallow is only worth its while if it takes something to a bound.
         let larger = weights.values[taker].max(weights.values[giver]);
         if best_gain == 0.0 || (larger + amount == larger && amount < weights.reach(taker, giver)) {

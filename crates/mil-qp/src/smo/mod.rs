@@ -596,8 +596,7 @@ impl<'a, K: KernelRows> Solver<'a, K> {
         let solution = Solution { primal, dual, certificate, n_steps: self.n_steps };
         let (violation, rounding) = (self.all.violation(), self.all.rounding());
         let is_settled = violation <= self.settings.tolerance.max(rounding) || self.is_stalled;
-        // A gradient that rounding may move by more than the tolerance proves nothing.
-        if !is_settled || rounding > self.settings.tolerance * solution.certificate.dual_scale {
+        if !is_settled || !solution.certificate.can_be_told(rounding, &solution.primal, self.settings.tolerance) {
             return Outcome::OutOfBudget(solution);
         }
         Outcome::judged(solution, self.settings.tolerance)
