@@ -32,6 +32,19 @@ fn judged(svm: &LinearSvm<'_>, outcome: Outcome, context: &str) -> Solution {
     }
 }
 
+/// [`judged`], but `None` where coordinate descent crawled to the end of its budget, as it does on one problem in some thousands: then it must say so, be near,
+/// and be feasible.
+fn judged_if_done(svm: &LinearSvm<'_>, outcome: Outcome, method: Method) -> Option<Solution> {
+    match outcome {
+        Outcome::OutOfBudget(solution) if method == Method::Coordinate => {
+            let certificate = solution.certify(svm).unwrap();
+            assert!(certificate.holds(1e-3) && solution.n_steps >= 100_000, "{certificate:?}");
+            None
+        }
+        other => Some(judged(svm, other, &format!("{method:?}"))),
+    }
+}
+
 /// Points, their signs and penalties.
 type Labelled = (DMatrix<f64>, Vec<f64>, Vec<f64>);
 
@@ -396,7 +409,9 @@ fn agree(labelled: &Labelled) {
             for points in [Points::from(x), Points::from(&sparse)] {
                 let svm = LinearSvm::new(points, signs.clone(), penalties.clone(), bias, loss).unwrap();
                 for method in METHODS {
-                    let solution = solved(&svm, method);
+                    let Some(solution) = judged_if_done(&svm, svm.solve(&settings(method)).unwrap(), method) else {
+                        continue;
+                    };
                     let found = -solution.certificate.primal_objective;
                     let context = format!("{method:?} {loss:?} {bias:?}");
                     near(found, *objective.get_or_insert(found), &context);
@@ -499,9 +514,12 @@ proptest! {
             for bias in BIASES {
                 let svm = LinearSvm::new(&x, signs.clone(), penalties.clone(), bias, loss).unwrap();
                 for method in METHODS {
-                    let cold = solved(&svm, method);
+                    let Some(cold) = judged_if_done(&svm, svm.solve(&settings(method)).unwrap(), method) else {
+                        continue;
+                    };
                     for start in [&start[..signs.len()], &cold.primal] {
-                        let warm = judged(&svm, svm.solve_from(start, &settings(method)).unwrap(), "a warm start");
+                        let outcome = svm.solve_from(start, &settings(method)).unwrap();
+                        let Some(warm) = judged_if_done(&svm, outcome, method) else { continue };
                         near(warm.certificate.primal_objective, cold.certificate.primal_objective, "a warm start");
                     }
                 }
