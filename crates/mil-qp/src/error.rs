@@ -101,3 +101,14 @@ pub(crate) fn require_setting(
 ) -> Result<(), ProblemError> {
     if holds { Ok(()) } else { Err(ProblemError::Setting { name, value, expected }) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_one_would_write_them() {
+        let written = [0.0, -1.0, 0.5, 1e300, -1e-300, f64::NAN].map(number);
+        assert_eq!(written, ["0", "-1", "0.5", "1e300", "-1e-300", "NaN"]);
+    }
+}

@@ -152,3 +152,29 @@ impl SparseMatrix {
         (0..self.n_columns()).map(of_column).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_whose_sum_overflows_are_refused() {
+        let error = SparseMatrix::from_entries(1, 1, &[(0, 0, 1e308), (0, 0, 1e308)]).unwrap_err();
+        assert_eq!(error.to_string(), "sum of entries 0 is inf; expected a finite number");
+    }
+
+    #[test]
+    fn more_columns_than_memory_are_an_error() {
+        assert!(matches!(SparseMatrix::from_entries(1, usize::MAX, &[]), Err(ProblemError::NoMemory { .. })));
+    }
+
+    #[test]
+    fn a_place_outside_the_matrix_is_refused() {
+        for entry in [(2, 0, 1.0), (0, 3, 1.0)] {
+            assert!(matches!(
+                SparseMatrix::from_entries(2, 3, &[(0, 0, 1.0), entry]),
+                Err(ProblemError::Value { idx: 1, .. })
+            ));
+        }
+    }
+}

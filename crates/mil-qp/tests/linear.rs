@@ -543,3 +543,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn huge_points_leave_every_number_finite() {
+    let x = DMatrix::from_column_slice(3, 4, &[1.0, 0.0, 1.0, 0.0, -2.0, 8.0, 5.0, 8.0, 7.0, 3.0, 8.0, 6.0]) * 1e19;
+    for loss in LOSSES {
+        for method in METHODS {
+            let svm = LinearSvm::new(&x, vec![-1.0, -1.0, -1.0, 1.0], vec![1e6; 4], Bias::None, loss).unwrap();
+            let settings = LinearSettings { tolerance: 1e-10, max_passes: 1000, ..settings(method) };
+            let solution = svm.solve(&settings).unwrap().best().unwrap();
+            assert!(solution.primal.iter().chain(&solution.dual).all(|value| value.is_finite()), "{method:?} {loss:?}");
+        }
+    }
+}
