@@ -60,6 +60,14 @@ pub trait KernelRows: Sync {
     fn fill_rows(&self, idxs: &[usize], columns: &Self::Prepared, places: &mut [&mut [f64]]) -> Result<(), RowError> {
         self.fill(&self.prepare(idxs), columns, places)
     }
+
+    /// A whole row that is in memory already, all columns in order; `None`, for every row alike, where rows are computed. What is here needs no cache.
+    ///
+    /// # Panics
+    /// If the position is out of range.
+    fn resident_row(&self, _idx: usize) -> Option<&[f64]> {
+        None
+    }
 }
 
 /// A matrix in memory; only its columns are read, so that what is above the diagonal should mirror what is below.
@@ -90,5 +98,9 @@ impl KernelRows for DMatrix<f64> {
             place.iter_mut().zip(columns).for_each(|(value, &column)| *value = row[column]);
         }
         Ok(())
+    }
+
+    fn resident_row(&self, idx: usize) -> Option<&[f64]> {
+        Some(&self.as_slice()[idx * self.nrows()..(idx + 1) * self.nrows()])
     }
 }

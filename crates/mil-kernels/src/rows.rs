@@ -132,4 +132,8 @@ impl KernelRows for Gram {
         }
         Ok(())
     }
+
+    fn resident_row(&self, idx: usize) -> Option<&[f64]> {
+        Some(self.row(idx))
+    }
 }

@@ -1,4 +1,4 @@
-//! Rows of a kernel, kept as long as there is room.
+//! Rows of a kernel, kept as long as there is room; those that a kernel keeps itself are passed on.
 
 use mil_core::{Buffer, KernelRows};
 
@@ -17,6 +17,8 @@ pub(crate) struct RowCache<'a, K: KernelRows> {
     slots: Vec<Slot>,
     /// The slot of each row of the matrix.
     slot_of: Vec<Option<usize>>,
+    /// Whether all columns are in play, in order, and the kernel has its rows in memory: then they are read there.
+    is_resident: bool,
     /// Counts calls of [`fetch`](Self::fetch).
     now: u64,
 }
@@ -57,18 +59,27 @@ impl<'a, K: KernelRows> RowCache<'a, K> {
             buffer,
             slots: Vec::new(),
             slot_of,
+            is_resident: false,
             now: 0,
         })
     }
 
     /// Rows that fit: as many as may be fetched at once.
     pub(crate) fn capacity(&self) -> usize {
+        if self.is_resident {
+            return self.slot_of.len().max(2);
+        }
         (self.buffer.values().len() / self.stride).min(self.slot_of.len()).max(2)
     }
 
     /// Whether a row is here.
     pub(crate) fn holds(&self, idx: usize) -> bool {
-        self.slot_of[idx].is_some()
+        self.is_resident || self.slot_of[idx].is_some()
+    }
+
+    /// Whether the kernel has all rows in memory, so that none is ever computed.
+    pub(crate) fn is_resident(&self) -> bool {
+        self.is_resident
     }
 
     /// Whether further rows would push others out.
@@ -79,6 +90,9 @@ impl<'a, K: KernelRows> RowCache<'a, K> {
     /// Sees to it that the rows, all different and at most as many as fit, are here; those that are missing are computed together.
     pub(crate) fn fetch(&mut self, idxs: &[usize]) -> Result<(), ProblemError> {
         assert!(idxs.len() <= self.capacity(), "more rows asked for than fit");
+        if self.is_resident {
+            return Ok(());
+        }
         self.now += 1;
         let mut missing = Vec::new();
         for &idx in idxs {
@@ -99,6 +113,9 @@ impl<'a, K: KernelRows> RowCache<'a, K> {
 
     /// A row that was fetched last, or is known to be here.
     pub(crate) fn row(&self, idx: usize) -> &[f64] {
+        if self.is_resident {
+            return self.kernel.resident_row(idx).expect("the kernel has its rows in memory");
+        }
         let slot = self.slot_of[idx].expect("the row was fetched");
         &self.buffer.values()[slot * self.stride..][..self.width]
     }
@@ -107,6 +124,7 @@ impl<'a, K: KernelRows> RowCache<'a, K> {
     pub(crate) fn narrow(&mut self, kept: &[usize], idxs: &[usize]) {
         self.columns.clear();
         self.width = 0;
+        self.is_resident = false;
         self.add_columns(idxs);
         let (old, new) = (self.stride, kept.len().max(1));
         let values = self.buffer.values_mut();
@@ -148,6 +166,8 @@ impl<'a, K: KernelRows> RowCache<'a, K> {
 
     fn add_columns(&mut self, idxs: &[usize]) {
         if !idxs.is_empty() {
+            let are_all = self.columns.is_empty() && idxs.iter().copied().eq(0..self.slot_of.len());
+            self.is_resident = are_all && self.kernel.resident_row(0).is_some();
             self.columns.push((self.kernel.prepare(idxs), idxs.len()));
             self.width += idxs.len();
         }

@@ -36,6 +36,7 @@ use crate::certificate::{dot, require_length};
 use crate::error::{require, require_finite};
 use crate::svm_dual::kernel_product;
 use crate::transfer::{Extremes, Weights, descend};
+use crate::warm::WarmStart;
 use crate::{Certificate, GroupSettings, InfeasibilityProof, Outcome, Problem, ProblemError, Solution};
 
 /// The dual of a support vector machine with a cap for each group of points, over a kernel known by its rows.
@@ -44,9 +45,9 @@ use crate::{Certificate, GroupSettings, InfeasibilityProof, Outcome, Problem, Pr
 #[derive(Debug, Clone)]
 pub struct GroupDual<'a, K> {
     kernel: &'a K,
-    signs: Vec<f64>,
-    linear: Vec<f64>,
-    group_of: Vec<usize>,
+    pub(crate) signs: Vec<f64>,
+    pub(crate) linear: Vec<f64>,
+    pub(crate) group_of: Vec<usize>,
     caps: Vec<f64>,
     total: f64,
 }
@@ -134,12 +135,22 @@ impl<'a, K: KernelRows> GroupDual<'a, K> {
     /// As for [`solve`](Self::solve); and if the start has a wrong length or a number that is not finite.
     pub fn solve_from(&self, start: &[f64], settings: &GroupSettings) -> Result<Outcome, ProblemError> {
         require_length("the start", self.signs.len(), start.len())?;
-        require_finite("start", start)?;
+        let signed = start.iter().zip(&self.signs).map(|(start, sign)| start * sign).collect();
+        self.solve_warm(&WarmStart { signed, product: None }, settings)
+    }
+
+    /// Solves from the solution of another problem over the same kernel, whatever its signs, groups, caps and linear term: only weights that have to move cost a kernel row.
+    ///
+    /// # Errors
+    /// As for [`solve_from`](Self::solve_from).
+    pub fn solve_warm(&self, start: &WarmStart, settings: &GroupSettings) -> Result<Outcome, ProblemError> {
+        start.check(self.signs.len())?;
         if let Some(proof) = self.infeasibility() {
             return Ok(Outcome::Infeasible(proof));
         }
         let offsets: Vec<f64> = self.signs.iter().zip(&self.linear).map(|(sign, linear)| sign * linear).collect();
-        descend(self.kernel, &offsets, self.repaired(start), settings, |weights| self.judge(weights))
+        let values: Vec<f64> = start.signed.iter().zip(&self.signs).map(|(signed, sign)| signed * sign).collect();
+        descend(self.kernel, &offsets, self.repaired(&values), Some(start), settings, |weights| self.judge(weights))
     }
 
     /// Why the equality is out of reach, if it is: even with all groups of one sign at their caps and the others at 0, $y^\top\alpha$ falls short of $\Delta$. Farkas

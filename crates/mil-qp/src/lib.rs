@@ -65,6 +65,7 @@ mod sparse;
 pub mod strategies;
 mod svm_dual;
 mod transfer;
+mod warm;
 
 pub use certificate::{Certificate, InfeasibilityProof, UnboundednessProof};
 pub use error::ProblemError;
@@ -79,6 +80,7 @@ pub use smo::{Shrinking, SmoSettings};
 pub use sparse::SparseMatrix;
 pub use svm_dual::SvmDual;
 pub use transfer::GroupSettings;
+pub use warm::WarmStart;
 
 /// The README's examples, run as tests.
 #[cfg(doctest)]

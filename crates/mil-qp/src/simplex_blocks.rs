@@ -82,7 +82,7 @@ impl<'a, K: KernelRows> SimplexBlocks<'a, K> {
             room: vec![0.0; self.sizes.len()],
             gradient: Vec::new(),
         };
-        descend(self.matrix, &vec![0.0; n], weights, settings, |weights| self.judge(weights))
+        descend(self.matrix, &vec![0.0; n], weights, None, settings, |weights| self.judge(weights))
     }
 
     /// Multipliers that meet stationarity: of a block's sum, the one that takes the lowest gradient to 0; of the bounds, what then remains.

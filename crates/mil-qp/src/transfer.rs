@@ -20,6 +20,7 @@ use nalgebra::{Cholesky, DMatrix, DVector};
 use crate::cache::RowCache;
 use crate::certificate::dot;
 use crate::error::{require_finite, require_setting};
+use crate::warm::WarmStart;
 use crate::{Certificate, Outcome, ProblemError, Solution};
 
 /// How far to go, for [`GroupDual`](crate::GroupDual) and [`SimplexBlocks`](crate::SimplexBlocks).
@@ -66,6 +67,11 @@ pub(crate) struct Weights {
 impl Weights {
     pub(crate) fn len(&self) -> usize {
         self.values.len()
+    }
+
+    /// $\beta_i$.
+    fn signed(&self, idx: usize) -> f64 {
+        self.signs[idx] * self.values[idx]
     }
 
     /// How much of $\beta$ may go from `giver` to `taker`; 0 if the transfer is not allowed.
@@ -227,19 +233,28 @@ const FLAT: f64 = 1e-13;
 const INDEFINITE: f64 = -1e-8;
 
 /// Lowers the objective from a feasible start until the violation is at most the tolerance and the certificate holds. `offsets` are $y_ip_i$;
-/// the gradient of `weights` is made here; `judge` gives a point its multipliers.
+/// the gradient of `weights` is made here, from the start's where that is known; `judge` gives a point its multipliers.
 pub(crate) fn descend<K: KernelRows>(
     kernel: &K,
     offsets: &[f64],
     mut weights: Weights,
+    start: Option<&WarmStart>,
     settings: &GroupSettings,
     judge: impl Fn(&Weights) -> (Vec<f64>, Certificate),
 ) -> Result<Outcome, ProblemError> {
     settings.check()?;
     let roots = roots_of_diagonal(kernel)?;
     let mut cache = RowCache::new(kernel, settings.cache_bytes)?;
-    refresh_gradient(&mut weights, offsets, &mut cache)?;
-    let mut is_fresh = true;
+    let known = start.and_then(|start| start.product.as_ref().map(|product| (&start.signed, product)));
+    let mut is_fresh = known.is_none();
+    match known {
+        None => refresh_gradient(&mut weights, offsets, &mut cache)?,
+        Some((signed, product)) => {
+            weights.gradient = offsets.iter().zip(product).map(|(offset, product)| offset + product).collect();
+            let changes: Vec<f64> = (0..weights.len()).map(|idx| weights.signed(idx) - signed[idx]).collect();
+            add_product(&mut weights.gradient, &changes, &mut cache)?;
+        }
+    }
     let mut chosen = Vec::new();
     let mut numbers = vec![usize::MAX; weights.room.len()];
     let mut target = settings.tolerance;
@@ -337,11 +352,21 @@ fn refresh_gradient<K: KernelRows>(
     cache: &mut RowCache<'_, K>,
 ) -> Result<(), ProblemError> {
     weights.gradient = offsets.to_vec();
-    let support: Vec<usize> = (0..weights.len()).filter(|&idx| weights.values[idx] != 0.0).collect();
+    let signed: Vec<f64> = (0..weights.len()).map(|idx| weights.signed(idx)).collect();
+    add_product(&mut weights.gradient, &signed, cache)
+}
+
+/// Adds $K\delta$, by the rows where $\delta$ is not 0.
+fn add_product<K: KernelRows>(
+    sums: &mut [f64],
+    changes: &[f64],
+    cache: &mut RowCache<'_, K>,
+) -> Result<(), ProblemError> {
+    let support: Vec<usize> = (0..changes.len()).filter(|&idx| changes[idx] != 0.0).collect();
     for idxs in support.chunks(cache.capacity().min(WORKING_SET)) {
         cache.fetch(idxs)?;
         for &idx in idxs {
-            add_scaled(&mut weights.gradient, weights.signs[idx] * weights.values[idx], cache.row(idx));
+            add_scaled(sums, changes[idx], cache.row(idx));
         }
     }
     Ok(())
@@ -380,7 +405,9 @@ fn choose<K: KernelRows>(
         if is_chosen[idx] {
             continue;
         }
-        if !cache.holds(idx) {
+        // Where all rows are in memory, the limit still keeps a round from taking in most of what violates at first and matters little later.
+        let is_newcomer = if cache.is_resident() { weights.values[idx] == 0.0 } else { !cache.holds(idx) };
+        if is_newcomer {
             let of_group = &mut fresh_of[weights.group_of[idx]];
             if n_fresh == FRESH || *of_group == share_of_group {
                 continue;

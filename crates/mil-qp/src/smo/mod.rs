@@ -29,6 +29,7 @@ use crate::cache::RowCache;
 use crate::certificate::require_length;
 use crate::error::{require_finite, require_setting};
 use crate::svm_dual::add_kernel_product;
+use crate::warm::WarmStart;
 use crate::{Certificate, InfeasibilityProof, Outcome, ProblemError, Solution, SvmDual};
 
 /// Settings of [`SvmDual::solve`].
@@ -123,19 +124,32 @@ impl<K: KernelRows> SvmDual<'_, K> {
     /// As for [`solve`](Self::solve), and if the start has the wrong length or is not finite.
     pub fn solve_from(&self, start: &[f64], settings: &SmoSettings) -> Result<Outcome, ProblemError> {
         require_length("the start", self.signs.len(), start.len())?;
-        require_finite("start", start)?;
+        let signed = start.iter().zip(&self.signs).map(|(start, sign)| start * sign).collect();
+        self.solve_with(Some(&WarmStart { signed, product: None }), settings)
+    }
+
+    /// Solves from the solution of another problem over the same kernel, whatever its signs, penalties and linear term: only variables that have to move cost a kernel row.
+    ///
+    /// # Errors
+    /// As for [`solve_from`](Self::solve_from).
+    pub fn solve_warm(&self, start: &WarmStart, settings: &SmoSettings) -> Result<Outcome, ProblemError> {
         self.solve_with(Some(start), settings)
     }
 
-    fn solve_with(&self, start: Option<&[f64]>, settings: &SmoSettings) -> Result<Outcome, ProblemError> {
+    fn solve_with(&self, start: Option<&WarmStart>, settings: &SmoSettings) -> Result<Outcome, ProblemError> {
         let tolerance = settings.tolerance;
         require_setting("tolerance", tolerance, tolerance.is_finite() && 0.0 < tolerance, "a finite number above 0")?;
         require_setting("max_steps", settings.max_steps as f64, 0 < settings.max_steps, "at least 1")?;
+        if let Some(start) = start {
+            start.check(self.signs.len())?;
+        }
         if let Some(proof) = self.infeasible() {
             return Ok(Outcome::Infeasible(proof));
         }
         let mut solver = Solver::new(self, start, settings)?;
-        solver.run(if start.is_some() { 1 } else { n_levels(self.signs.len()) })?;
+        // Coarse levels save rows; where these are in memory there is nothing to save.
+        let is_resident = self.kernel.resident_row(0).is_some();
+        solver.run(if start.is_some() || is_resident { 1 } else { n_levels(self.signs.len()) })?;
         Ok(solver.outcome())
     }
 
@@ -168,6 +182,10 @@ struct Solver<'a, K: KernelRows> {
     /// All signed variables; the gradients of those that are not active are out of date.
     all: Variables,
     active: Vec<usize>,
+    /// By how much variables differ from those that the gradients belong to, before the first variables become active.
+    pending: Vec<(usize, f64)>,
+    /// Whether the gradients began as someone else's, with the rounding these had.
+    is_warm: bool,
     live: Variables,
     block: Block,
     /// Places of the block's variables among the active ones.
@@ -182,7 +200,7 @@ struct Solver<'a, K: KernelRows> {
 impl<'a, K: KernelRows> Solver<'a, K> {
     fn new(
         problem: &'a SvmDual<'a, K>,
-        start: Option<&[f64]>,
+        start: Option<&WarmStart>,
         settings: &'a SmoSettings,
     ) -> Result<Self, ProblemError> {
         let n = problem.signs.len();
@@ -197,9 +215,18 @@ impl<'a, K: KernelRows> Solver<'a, K> {
             let (lower, upper) = if sign > 0.0 { (0.0, upper) } else { (-upper, 0.0) };
             all.lower.push(lower);
             all.upper.push(upper);
-            all.beta.push(start.map_or(0.0, |start| (sign * start[idx]).clamp(lower, upper)));
+            all.beta.push(start.map_or(0.0, |start| start.signed[idx].clamp(lower, upper)));
             all.gradient.push(sign * problem.linear[idx]);
         }
+        let pending = match start.and_then(|start| start.product.as_ref().map(|product| (start, product))) {
+            None => all.support(),
+            Some((start, product)) => {
+                all.gradient.iter_mut().zip(product).for_each(|(gradient, product)| *gradient += product);
+                let changes = all.beta.iter().zip(&start.signed).map(|(beta, start)| beta - start);
+                changes.enumerate().filter(|&(_, change)| change != 0.0).collect()
+            }
+        };
+        let is_warm = start.is_some_and(|start| start.product.is_some());
         let cache = RowCache::without_columns(problem.kernel, settings.cache_bytes)?;
         let (live, block) = (Variables::default(), Block::default());
         Ok(Solver {
@@ -208,6 +235,8 @@ impl<'a, K: KernelRows> Solver<'a, K> {
             cache,
             all,
             active: Vec::new(),
+            pending,
+            is_warm,
             live,
             block,
             members: Vec::new(),
@@ -241,15 +270,28 @@ impl<'a, K: KernelRows> Solver<'a, K> {
         Ok(())
     }
 
-    /// Takes up variables, their gradients computed from all variables that are not 0.
+    /// Takes up the first variables, their gradients those of the start and what has changed since.
+    fn begin(&mut self, idxs: &[usize]) -> Result<(), ProblemError> {
+        self.cache.widen(idxs, &[])?;
+        self.active.extend(idxs);
+        self.live = self.all.select(&self.active);
+        let pending = std::mem::take(&mut self.pending);
+        self.add_support(&pending)?;
+        self.require_finite_gradient()
+    }
+
+    /// Takes up further variables, their gradients computed from all variables that are not 0.
     fn activate(&mut self, idxs: &[usize]) -> Result<(), ProblemError> {
         let first_new = self.active.len();
+        if first_new == 0 {
+            return self.begin(idxs);
+        }
         self.store();
         let (mut held, mut streamed) = (Vec::new(), vec![0.0; self.all.len()]);
-        for (idx, &beta) in self.all.beta.iter().enumerate() {
-            if beta != 0.0 && self.cache.holds(idx) {
+        for (idx, &beta) in self.all.beta.iter().enumerate().filter(|&(_, &beta)| beta != 0.0) {
+            if self.cache.holds(idx) {
                 held.push(idx);
-            } else if first_new > 0 {
+            } else {
                 streamed[idx] = beta;
             }
         }
@@ -269,10 +311,6 @@ impl<'a, K: KernelRows> Solver<'a, K> {
             self.all.gradient[idx] = gradient;
         }
         self.live = self.all.select(&self.active);
-        if first_new == 0 {
-            let support = self.live.support();
-            self.add_support(&support)?;
-        }
         self.require_finite_gradient()
     }
 
@@ -336,7 +374,8 @@ impl<'a, K: KernelRows> Solver<'a, K> {
     fn descend(&mut self, mut tolerance: f64) -> Result<(), ProblemError> {
         let all_wanted = self.active.len() == self.all.len();
         let (mut n_rounds, mut n_tightenings, mut n_idle, mut scale) = (0, 0, 0, 0.0_f64);
-        let (mut is_fresh, mut drift, mut n_refreshes) = (false, 0.0_f64, 0);
+        let inherited = if self.is_warm { self.live.rounding() } else { 0.0 };
+        let (mut is_fresh, mut drift, mut n_refreshes) = (false, inherited, 0);
         loop {
             let (violation, rounding) = (self.live.violation(), self.live.rounding());
             self.is_stalled = n_idle == MAX_IDLE;
