@@ -31,7 +31,7 @@
 //! let learner = Probabilistic { learner: NearestCentroid::default(), source: OutOfFold { n_folds: 4, seed: 0 } };
 //! let model = learner.fit(&bags)?;
 //! let (sure, unsure) = (model.probability(bags.bag(14))?, model.probability(bags.bag(0))?);
-//! assert!(0.5 < unsure && unsure < sure && sure < 1.0);
+//! assert!(0.0 < unsure && unsure < 0.5 && 0.5 < sure && sure < 1.0); // the first bag looks like a negative one
 //! assert_eq!(model.score(bags.bag(0))?, model.inner().score(bags.bag(0))?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -55,8 +55,6 @@ const SUFFICIENT_DECREASE: f64 = 1e-4;
 const ROUNDING: f64 = 1e-12;
 /// Halvings of a step before we hold that none lowers the loss.
 const MAX_HALVINGS: usize = 60;
-/// Least curvature that a score contributes, so that the steps stay finite where all probabilities are 0 or 1.
-const MIN_WEIGHT: f64 = 1e-30;
 
 /// A learner whose model tells probabilities, fitted inside the training bags.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,7 +84,8 @@ where
 
 /// A non-decreasing map from scores to probabilities, $P(s) = 1 / (1 + e^{-(a (s - c) + b)})$.
 ///
-/// The centre $c$ is only there for precision: without it, scores that are large and close to each other would cancel.
+/// The centre $c$, the median of the scores, is only there for precision: without it, scores that are large and close to each other would
+/// cancel.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sigmoid {
     slope: f64,
@@ -113,12 +112,10 @@ impl Sigmoid {
         self.offset
     }
 
-    /// Probability that a bag of this score is positive. Far from the training scores it rounds to 0 or 1; NaN gives NaN.
+    /// Probability that a bag of this finite score is positive. Far from the training scores it rounds to 0 or 1.
     #[must_use]
     pub fn probability(&self, score: f64) -> f64 {
-        // A difference that overflows is still far away, and with slope 0 no distance matters.
-        let distance = (score - self.centre).clamp(-f64::MAX, f64::MAX);
-        logistic(self.slope * distance + self.offset)
+        logistic(2.0 * (self.slope * half_distance(score, self.centre)) + self.offset)
     }
 
     fn check(&self) -> Result<(), &'static str> {
@@ -146,20 +143,31 @@ pub fn platt(scores: &[f64], labels: &[Label]) -> Sigmoid {
     assert!(scores.iter().all(|score| score.is_finite()), "a sigmoid of scores that are not finite");
 
     // Scores move to [-1, 1], so that no magnitude over- or underflows on the way.
-    let low = scores.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let (centre, half_width) = (low / 2.0 + high / 2.0, high / 2.0 - low / 2.0);
+    let centre = median(scores);
+    let half_width = scores.iter().map(|score| half_distance(*score, centre).abs()).fold(0.0, f64::max);
     let prior = prior_log_odds(labels);
     let flat = Sigmoid { slope: 0.0, centre, offset: prior };
     if half_width == 0.0 {
         return flat;
     }
-    let scaled: Vec<f64> = scores.iter().map(|score| (score - centre) / half_width).collect();
+    let scaled: Vec<f64> = scores.iter().map(|score| half_distance(*score, centre) / half_width).collect();
     let (scaled_slope, offset) = maximum_likelihood(&Likelihood::new(&scaled, labels), prior);
     // The problem is convex: if the best slope of all falls, the best of those that do not is 0, and the prior its best offset.
     // Choice: scores so close that their slope overflows count as equal.
-    let slope = scaled_slope / half_width;
+    let slope = scaled_slope / half_width / 2.0;
     if slope > 0.0 && slope.is_finite() { Sigmoid { slope, centre, offset } } else { flat }
+}
+
+/// The upper one of two middle scores.
+fn median(scores: &[f64]) -> f64 {
+    let mut sorted = scores.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
+}
+
+/// Half of what a score lies above the centre; the whole of it may overflow.
+fn half_distance(score: f64, centre: f64) -> f64 {
+    score / 2.0 - centre / 2.0
 }
 
 /// The share $1/(N + 2)$ of its target that a bag of this label leaves to the other label.
@@ -303,7 +311,7 @@ impl Likelihood {
 
 /// $P (1 - P)$.
 fn weight(log_odds: f64) -> f64 {
-    (logistic(log_odds) * logistic(-log_odds)).max(MIN_WEIGHT)
+    logistic(log_odds) * logistic(-log_odds)
 }
 
 /// $1 / (1 + e^{-u})$. An exponential that overflows gives 0, as it should.
@@ -378,10 +386,10 @@ mod tests {
     use Label::{Negative, Positive};
     use proptest::prelude::*;
 
-    /// What may be left of the mean gradient; the sum over 3000 scores rounds at 1e-13.
-    const VANISHED: f64 = 1e-10;
+    /// What may be left of the mean gradient; rounding leaves a tenth of it.
+    const VANISHED: f64 = 1e-12;
 
-    /// Derivatives of the mean loss by offset and by slope per half the spread of the scores, from Platt's formula as it is printed.
+    /// Derivatives of the mean loss by offset and by slope, in units of the largest distance from the centre, from Platt's formula as it is printed.
     fn gradient(sigmoid: Sigmoid, scores: &[f64], labels: &[Label]) -> (f64, f64) {
         let n_positive = labels.iter().filter(|label| **label == Positive).count() as f64;
         let n_negative = labels.len() as f64 - n_positive;
@@ -441,8 +449,8 @@ mod tests {
         let labels = scores.map(|score| label(score > 0.0));
         let sigmoid = platt(&scores, &labels);
         assert!((sigmoid.slope() - 32f64.ln() / 2.0).abs() < 1e-12, "{sigmoid:?}");
-        assert!((sigmoid.offset() - 0.5f64.ln() / 2.0).abs() < 1e-12, "{sigmoid:?}");
-        assert_eq!(sigmoid.centre(), 0.0);
+        assert!((sigmoid.offset() + 8f64.ln()).abs() < 1e-12, "{sigmoid:?}");
+        assert_eq!(sigmoid.centre(), -1.0);
     }
 
     #[test]
@@ -465,6 +473,12 @@ mod tests {
         for score in [7.0, -1e9, 1e308, f64::MIN] {
             assert!((sigmoid.probability(score) - prior(3.0, 1.0)).abs() < 1e-15);
         }
+    }
+
+    #[test]
+    fn a_distance_that_overflows_tells_nothing_at_slope_zero() {
+        let sigmoid = platt(&[f64::MAX; 2], &[Positive, Negative]);
+        assert_eq!(sigmoid.probability(f64::MIN), 0.5);
     }
 
     #[test]
@@ -504,11 +518,22 @@ mod tests {
     }
 
     #[test]
+    fn full_steps_that_overshoot_are_cut_back() {
+        // The first full step takes the nineteen scores beyond all doubt, where the curvature is lost.
+        let scores: Vec<f64> = (0..20).map(|bag_idx| if bag_idx == 0 { -1e4 } else { f64::from(bag_idx) }).collect();
+        let labels: Vec<Label> = (0..20).map(|bag_idx| label(bag_idx > 0)).collect();
+        let sigmoid = platt(&scores, &labels);
+        assert!(sigmoid.slope() > 0.0);
+        is_optimal(sigmoid, &scores, &labels).unwrap();
+    }
+
+    #[test]
     fn the_ends_of_the_number_line_are_fitted() {
         let labels = [Negative, Positive, Negative, Positive];
         let next = 1f64.next_up();
         for scores in [
             [f64::MIN, f64::MAX, 0.0, 1.0],
+            [f64::MIN, f64::MAX, f64::MAX, f64::MAX],
             [-1e300, 1e300, 1e299, 1e299],
             [-1e-300, 1e-300, 1e-301, 1e-301],
             [1.0, next, next, next.next_up()],
@@ -519,8 +544,10 @@ mod tests {
             is_optimal(sigmoid, &scores, &labels).unwrap();
         }
         // One over the smallest numbers is beyond the largest.
-        let tiny = f64::from_bits(1);
-        assert_eq!(platt(&[-tiny, tiny, -tiny, tiny], &labels).slope(), 0.0);
+        for tiny in [f64::from_bits(1), 1e-310] {
+            let sigmoid = platt(&[-tiny, tiny, -tiny, tiny], &labels);
+            assert_eq!((sigmoid.slope(), sigmoid.probability(tiny)), (0.0, 0.5));
+        }
     }
 
     #[test]
