@@ -1,6 +1,6 @@
 //! The checks every learner passes.
 
-use mil_core::{BagRule, Calibrated, NearestCentroid, OutOfFold, Scaled, Scaling};
+use mil_core::{BagRule, Calibrated, NearestCentroid, OutOfFold, Probabilistic, Scaled, Scaling};
 use mil_testkit::conformance::{check, check_classes, check_with};
 
 #[test]
@@ -27,4 +27,12 @@ fn calibrated_learners() {
     check_with(&Calibrated { learner: NearestCentroid::default(), source }, 2);
     let scaled = Scaled { scaling: Scaling::MinMax, learner: NearestCentroid::default() };
     check_with(&Calibrated { learner: scaled, source }, 2);
+}
+
+#[test]
+fn probabilistic_learners() {
+    let source = OutOfFold { n_folds: 2, seed: 3 };
+    check_with(&Probabilistic { learner: NearestCentroid::default(), source }, 2);
+    let scaled = Scaled { scaling: Scaling::MinMax, learner: NearestCentroid::default() };
+    check_with(&Probabilistic { learner: scaled, source }, 2);
 }

@@ -1,10 +1,11 @@
 //! Cross-validation against the same thing done by hand, and the wrappers that work inside its training folds.
 
+use std::collections::HashMap;
 use std::sync::Mutex;
 
 use mil_core::{
     Bag, BagModel, BagSet, Calibrated, ClassId, ClassNames, CrossValidation, FitError, Label, Learner, NearestCentroid,
-    OutOfBag, OutOfBagScores, OutOfFold, ScoreError, Stage, StratifiedKFold, metrics,
+    OutOfBag, OutOfBagScores, OutOfFold, Probabilistic, ScoreError, Stage, StratifiedKFold, metrics, platt,
 };
 
 const PLAN: CrossValidation = CrossValidation { n_folds: 3, n_repeats: 2, seed: 11 };
@@ -149,4 +150,92 @@ fn calibration_repairs_a_threshold_but_not_a_ranking() {
     assert_eq!(by_out_of_bag.threshold(), 94.5);
     let calibrated = PLAN.run(&Calibrated { learner: Shifted, source: OutOfBag }, &bags, &()).unwrap();
     assert!(calibrated.accuracy().mean > 0.8);
+}
+
+/// Knows the bags it was fitted on by name, and nothing else.
+struct ByHeart;
+
+struct ByHeartModel(HashMap<String, f64>);
+
+impl Learner for ByHeart {
+    type Model = ByHeartModel;
+
+    fn fit(&self, bags: &BagSet<Label>) -> Result<ByHeartModel, FitError> {
+        Ok(ByHeartModel(
+            bags.bags().zip(bags.labels()).map(|(bag, label)| (bag.name().to_owned(), label.sign())).collect(),
+        ))
+    }
+}
+
+impl BagModel for ByHeartModel {
+    fn n_features(&self) -> usize {
+        2
+    }
+
+    fn score(&self, bag: Bag<'_>) -> Result<f64, ScoreError> {
+        Ok(self.0.get(bag.name()).copied().unwrap_or(0.0))
+    }
+}
+
+#[test]
+fn what_is_known_by_heart_makes_no_probability_sure() {
+    let bags = overlapping();
+    let model = Probabilistic { learner: ByHeart, source: OutOfFold { n_folds: 3, seed: 0 } }.fit(&bags).unwrap();
+    assert_eq!(model.sigmoid().slope(), 0.0);
+    for (bag, label) in bags.bags().zip(bags.labels()) {
+        assert_eq!(model.score(bag).unwrap(), label.sign());
+        assert_eq!(model.probability(bag).unwrap(), model.probability(bags.bag(0)).unwrap());
+    }
+}
+
+#[test]
+fn probabilities_come_from_the_scores_of_the_source() {
+    let mut builder = BagSet::builder();
+    for bag_idx in 0..12 {
+        let label = if bag_idx % 4 == 0 || bag_idx > 7 { Label::Positive } else { Label::Negative };
+        builder.bag(bag_idx.to_string(), label, [[f64::from(100 + bag_idx)]]).unwrap();
+    }
+    let bags = builder.build().unwrap();
+    let scores: Vec<f64> = (100..112).map(f64::from).collect();
+    let by_hand = platt(&scores, bags.labels());
+    assert!(by_hand.slope() > 0.0);
+    let out_of_bag = Probabilistic { learner: Shifted, source: OutOfBag }.fit(&bags).unwrap();
+    let out_of_fold = Probabilistic { learner: Shifted, source: OutOfFold { n_folds: 3, seed: 0 } }.fit(&bags).unwrap();
+    assert_eq!((out_of_bag.sigmoid(), out_of_fold.sigmoid()), (by_hand, by_hand));
+    assert_eq!(out_of_bag.probability(bags.bag(5)).unwrap(), by_hand.probability(105.0));
+    assert_eq!(out_of_bag.score(bags.bag(5)).unwrap(), 105.0);
+}
+
+/// Scores every bag alike, with what is no score.
+struct Boundless;
+
+struct BoundlessModel;
+
+impl Learner for Boundless {
+    type Model = BoundlessModel;
+
+    fn fit(&self, _: &BagSet<Label>) -> Result<BoundlessModel, FitError> {
+        Ok(BoundlessModel)
+    }
+}
+
+impl BagModel for BoundlessModel {
+    fn n_features(&self) -> usize {
+        2
+    }
+
+    fn score(&self, _: Bag<'_>) -> Result<f64, ScoreError> {
+        Ok(f64::INFINITY)
+    }
+}
+
+#[test]
+fn a_score_that_is_not_finite_is_refused_by_the_wrappers() {
+    let bags = overlapping();
+    let source = OutOfFold { n_folds: 3, seed: 0 };
+    let calibrated = Calibrated { learner: Boundless, source }.fit(&bags).map(|_| ());
+    let probabilistic = Probabilistic { learner: Boundless, source }.fit(&bags).map(|_| ());
+    for outcome in [calibrated, probabilistic] {
+        assert!(matches!(outcome, Err(FitError::Overflow { value: f64::INFINITY, .. })), "{outcome:?}");
+    }
 }
