@@ -61,11 +61,27 @@ pub trait KernelRows: Sync {
         self.fill(&self.prepare(idxs), columns, places)
     }
 
-    /// A whole row that is in memory already, all columns in order; `None`, for every row alike, where rows are computed. What is here needs no cache.
+    /// Whether the matrix keeps whole rows in memory by itself, computed beforehand or by [`keep`](Self::keep), so that a cache would hold them twice.
+    fn keeps_rows(&self) -> bool {
+        false
+    }
+
+    /// Sees to it that [`kept_row`](Self::kept_row) has these rows, if the matrix keeps rows; those that are missing are computed together.
+    ///
+    /// # Errors
+    /// If a value cannot be computed.
+    ///
+    /// # Panics
+    /// If a position is out of range.
+    fn keep(&self, _idxs: &[usize]) -> Result<(), RowError> {
+        Ok(())
+    }
+
+    /// A whole row, all columns in order, if the matrix keeps it.
     ///
     /// # Panics
     /// If the position is out of range.
-    fn resident_row(&self, _idx: usize) -> Option<&[f64]> {
+    fn kept_row(&self, _idx: usize) -> Option<&[f64]> {
         None
     }
 }
@@ -100,7 +116,11 @@ impl KernelRows for DMatrix<f64> {
         Ok(())
     }
 
-    fn resident_row(&self, idx: usize) -> Option<&[f64]> {
+    fn keeps_rows(&self) -> bool {
+        true
+    }
+
+    fn kept_row(&self, idx: usize) -> Option<&[f64]> {
         Some(&self.as_slice()[idx * self.nrows()..(idx + 1) * self.nrows()])
     }
 }

@@ -9,7 +9,7 @@
 //! | [`Kernel`] | linear, polynomial, Gaussian, intersection, weighted sums, cosine normalisation | $d$ for a pair |
 //! | [`gram`] | all pairs, as a [`Gram`] | $\tfrac12 n^2 d$, memory for $n^2$ numbers |
 //! | [`cross_gram`] | all pairs of two sets | $n m d$ |
-//! | [`GramRows`] | rows on demand, for solvers | $n d$ for each row |
+//! | [`GramRows`], [`KeptRows`] | rows on demand, for solvers; forgotten or kept | $n d$ for each row |
 //! | [`SetKernel`] | the normalised set kernel and the statistic kernel (Gärtner et al. 2002) | $\tfrac12 n^2 d$, memory for bags only |
 //! | [`BagSimilarity`] | $\max_j \exp(-\lVert x_k - x_{tj}\rVert^2/\sigma^2)$ of MILES (Chen, Bi & Wang 2006) | $n m d$ |
 //!
@@ -65,7 +65,7 @@ pub use error::KernelError;
 pub use gram::{cross_gram, diagonal, gram, gram_into};
 pub use kernel::Kernel;
 pub use matrix::Gram;
-pub use rows::{GramRows, PackedInstances};
+pub use rows::{GramRows, KeptRows, PackedInstances};
 pub use set_kernel::{BagScale, SetKernel};
 pub use similarity::{BagSimilarity, partial_similarity};
 

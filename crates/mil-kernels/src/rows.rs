@@ -1,5 +1,7 @@
 //! Rows of a Gram matrix on demand, for sets of instances whose whole matrix does not fit the memory.
 
+use std::sync::OnceLock;
+
 use mil_core::{KernelRows, RowError};
 use nalgebra::DMatrixView;
 
@@ -133,7 +135,97 @@ impl KernelRows for Gram {
         Ok(())
     }
 
-    fn resident_row(&self, idx: usize) -> Option<&[f64]> {
+    fn keeps_rows(&self) -> bool {
+        true
+    }
+
+    fn kept_row(&self, idx: usize) -> Option<&[f64]> {
         Some(self.row(idx))
+    }
+}
+
+/// Rows of [`gram`](crate::gram()) that are computed when first asked for and then kept, for whoever solves several problems over one kernel.
+///
+/// Threads may share it: the values do not depend on who computes them. Memory: the instances packed, and each row that was ever kept.
+///
+/// ```
+/// use mil_core::KernelRows;
+/// use mil_kernels::{Kernel, KeptRows};
+/// use nalgebra::DMatrix;
+/// let instances = DMatrix::from_row_slice(1, 3, &[1.0, 2.0, 3.0]); // three instances of one feature
+/// let rows = KeptRows::new(&Kernel::Linear, &instances)?;
+/// assert_eq!(rows.kept_row(2), None);
+/// rows.keep(&[2])?;
+/// assert_eq!(rows.kept_row(2), Some(&[3.0, 6.0, 9.0][..]));
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+#[derive(Debug)]
+pub struct KeptRows<'a> {
+    rows: GramRows<'a>,
+    all: PackedInstances<'a>,
+    kept: Vec<OnceLock<Box<[f64]>>>,
+}
+
+impl<'a> KeptRows<'a> {
+    /// Rows over the instances, one per column; none is there yet.
+    ///
+    /// # Errors
+    /// As for [`GramRows::new`].
+    pub fn new(kernel: &Kernel, instances: impl Into<DMatrixView<'a, f64>>) -> Result<KeptRows<'a>, KernelError> {
+        let rows = GramRows::new(kernel, instances)?;
+        let n = rows.order();
+        let all = rows.prepare(&(0..n).collect::<Vec<_>>());
+        Ok(KeptRows { rows, all, kept: (0..n).map(|_| OnceLock::new()).collect() })
+    }
+}
+
+/// Rows computed together.
+const BATCH: usize = 64;
+
+impl<'a> KernelRows for KeptRows<'a> {
+    type Prepared = PackedInstances<'a>;
+
+    fn order(&self) -> usize {
+        self.rows.order()
+    }
+
+    fn diagonal_values(&self) -> Result<Vec<f64>, RowError> {
+        self.rows.diagonal_values()
+    }
+
+    fn prepare(&self, idxs: &[usize]) -> PackedInstances<'a> {
+        self.rows.prepare(idxs)
+    }
+
+    fn fill(
+        &self,
+        rows: &PackedInstances<'a>,
+        columns: &PackedInstances<'a>,
+        places: &mut [&mut [f64]],
+    ) -> Result<(), RowError> {
+        self.rows.fill(rows, columns, places)
+    }
+
+    fn keeps_rows(&self) -> bool {
+        true
+    }
+
+    fn keep(&self, idxs: &[usize]) -> Result<(), RowError> {
+        let missing: Vec<usize> = idxs.iter().copied().filter(|&idx| self.kept[idx].get().is_none()).collect();
+        for batch in missing.chunks(BATCH) {
+            let mut values: Vec<Box<[f64]>> =
+                batch.iter().map(|_| vec![0.0; self.order()].into_boxed_slice()).collect();
+            let mut places: Vec<&mut [f64]> = values.iter_mut().map(|row| &mut row[..]).collect();
+            self.rows.fill_rows(batch, &self.all, &mut places)?;
+            for (&idx, row) in batch.iter().zip(values) {
+                // Whoever was quicker has computed the same values.
+                let _ = self.kept[idx].set(row);
+            }
+        }
+        Ok(())
+    }
+
+    fn kept_row(&self, idx: usize) -> Option<&[f64]> {
+        self.kept[idx].get().map(|row| &row[..])
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct RowCache<'a, K: KernelRows> {
     slots: Vec<Slot>,
     /// The slot of each row of the matrix.
     slot_of: Vec<Option<usize>>,
-    /// Whether all columns are in play, in order, and the kernel has its rows in memory: then they are read there.
+    /// Whether all columns are in play, in order, and the kernel keeps its rows: then they are read there.
     is_resident: bool,
     /// Counts calls of [`fetch`](Self::fetch).
     now: u64,
@@ -74,24 +74,19 @@ impl<'a, K: KernelRows> RowCache<'a, K> {
 
     /// Whether a row is here.
     pub(crate) fn holds(&self, idx: usize) -> bool {
-        self.is_resident || self.slot_of[idx].is_some()
-    }
-
-    /// Whether the kernel has all rows in memory, so that none is ever computed.
-    pub(crate) fn is_resident(&self) -> bool {
-        self.is_resident
+        if self.is_resident { self.kernel.kept_row(idx).is_some() } else { self.slot_of[idx].is_some() }
     }
 
     /// Whether further rows would push others out.
     pub(crate) fn is_full(&self) -> bool {
-        self.slots.len() == self.capacity()
+        !self.is_resident && self.slots.len() == self.capacity()
     }
 
     /// Sees to it that the rows, all different and at most as many as fit, are here; those that are missing are computed together.
     pub(crate) fn fetch(&mut self, idxs: &[usize]) -> Result<(), ProblemError> {
         assert!(idxs.len() <= self.capacity(), "more rows asked for than fit");
         if self.is_resident {
-            return Ok(());
+            return self.kernel.keep(idxs).map_err(ProblemError::Rows);
         }
         self.now += 1;
         let mut missing = Vec::new();
@@ -114,7 +109,7 @@ impl<'a, K: KernelRows> RowCache<'a, K> {
     /// A row that was fetched last, or is known to be here.
     pub(crate) fn row(&self, idx: usize) -> &[f64] {
         if self.is_resident {
-            return self.kernel.resident_row(idx).expect("the kernel has its rows in memory");
+            return self.kernel.kept_row(idx).expect("the row was fetched");
         }
         let slot = self.slot_of[idx].expect("the row was fetched");
         &self.buffer.values()[slot * self.stride..][..self.width]
@@ -167,7 +162,7 @@ impl<'a, K: KernelRows> RowCache<'a, K> {
     fn add_columns(&mut self, idxs: &[usize]) {
         if !idxs.is_empty() {
             let are_all = self.columns.is_empty() && idxs.iter().copied().eq(0..self.slot_of.len());
-            self.is_resident = are_all && self.kernel.resident_row(0).is_some();
+            self.is_resident = are_all && self.kernel.keeps_rows();
             self.columns.push((self.kernel.prepare(idxs), idxs.len()));
             self.width += idxs.len();
         }

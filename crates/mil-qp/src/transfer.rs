@@ -405,9 +405,8 @@ fn choose<K: KernelRows>(
         if is_chosen[idx] {
             continue;
         }
-        // Where all rows are in memory, the limit still keeps a round from taking in most of what violates at first and matters little later.
-        let is_newcomer = if cache.is_resident() { weights.values[idx] == 0.0 } else { !cache.holds(idx) };
-        if is_newcomer {
+        // What has a row but no weight counts as well: else a round would take in most of what violates at first and matters little later.
+        if weights.values[idx] == 0.0 || !cache.holds(idx) {
             let of_group = &mut fresh_of[weights.group_of[idx]];
             if n_fresh == FRESH || *of_group == share_of_group {
                 continue;

@@ -147,9 +147,8 @@ impl<K: KernelRows> SvmDual<'_, K> {
             return Ok(Outcome::Infeasible(proof));
         }
         let mut solver = Solver::new(self, start, settings)?;
-        // Coarse levels save rows; where these are in memory there is nothing to save.
-        let is_resident = self.kernel.resident_row(0).is_some();
-        solver.run(if start.is_some() || is_resident { 1 } else { n_levels(self.signs.len()) })?;
+        // Coarse levels compute parts of rows; a kernel that keeps rows has whole ones.
+        solver.run(if start.is_some() || self.kernel.keeps_rows() { 1 } else { n_levels(self.signs.len()) })?;
         Ok(solver.outcome())
     }
 

@@ -1,0 +1,68 @@
+//! The engine of all methods that guess what the bags hide: choose, solve, choose anew.
+
+use std::collections::HashSet;
+use std::hash::Hash;
+
+use crate::SvmError;
+use crate::machine::Separation;
+
+/// How a method went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trace<C> {
+    /// What the model was fitted to: a label for each instance of the positive bags, or a witness for each of them.
+    pub choice: C,
+    /// The objective after each round.
+    pub objectives: Vec<f64>,
+    /// Why it stopped.
+    pub stop: Stop,
+}
+
+/// Why an alternation stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// The model chose what it was fitted to.
+    FixedPoint,
+    /// A choice came up again. Exact solutions exclude it: the objective falls whenever the choice changes. The model is that of the lowest objective.
+    Cycle,
+    /// The rounds were used up. The model is that of the lowest objective.
+    RoundLimit,
+}
+
+/// Solves for a choice and chooses by the solution until the choice stays.
+pub(crate) fn alternate<C: Clone + Eq + Hash>(
+    start: C,
+    max_rounds: usize,
+    mut solve: impl FnMut(&C) -> Result<Separation, SvmError>,
+    choose: impl Fn(&C, &Separation) -> C,
+) -> Result<(Separation, Trace<C>), SvmError> {
+    let mut choice = start;
+    let mut visited = HashSet::from([choice.clone()]);
+    let mut objectives = Vec::new();
+    let mut best: Option<(Separation, C)> = None;
+    loop {
+        let separation = solve(&choice)?;
+        objectives.push(separation.objective);
+        let chosen = choose(&choice, &separation);
+        if chosen == choice {
+            return Ok((separation, Trace { choice, objectives, stop: Stop::FixedPoint }));
+        }
+        if best.as_ref().is_none_or(|(best, _)| separation.objective < best.objective) {
+            best = Some((separation, choice));
+        }
+        let stop = if !visited.insert(chosen.clone()) {
+            Stop::Cycle
+        } else if objectives.len() == max_rounds {
+            Stop::RoundLimit
+        } else {
+            choice = chosen;
+            continue;
+        };
+        let (separation, choice) = best.expect("a round was made");
+        return Ok((separation, Trace { choice, objectives, stop }));
+    }
+}
+
+/// The better of two ends: the lower objective, the first on ties.
+pub(crate) fn better<C>(first: (Separation, Trace<C>), second: (Separation, Trace<C>)) -> (Separation, Trace<C>) {
+    if second.0.objective < first.0.objective { second } else { first }
+}

@@ -1,0 +1,32 @@
+//! Every way fitting can fail that only this crate knows.
+
+use mil_core::FitError;
+use mil_kernels::KernelError;
+use mil_qp::ProblemError;
+
+/// Why a machine could not be fitted. Each is the caller's to mend.
+#[derive(Debug, thiserror::Error)]
+pub enum SvmError {
+    /// A kernel value could not be computed.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    /// The solver refused the numbers.
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
+    /// A grid without a cell.
+    #[error("the grid has no {0}; give at least one")]
+    EmptyGrid(&'static str),
+    /// More than half of all pairs of instances are equal, so that a width in units of their median distance means nothing.
+    #[error("the median distance between instances is 0; state the kernel's gamma instead of a multiple of the median")]
+    NoMedian,
+}
+
+impl SvmError {
+    /// The error under the name of its learner.
+    pub(crate) fn of(self, learner: &'static str) -> FitError {
+        match self {
+            SvmError::Kernel(KernelError::Param(error)) => FitError::Param(error),
+            source => FitError::Learner { learner, source: Box::new(source) },
+        }
+    }
+}

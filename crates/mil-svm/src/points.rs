@@ -1,0 +1,351 @@
+//! The kernel between the points of a machine.
+//!
+//! The points are all instances of a bag set, in order, and after them what else a method holds to a margin: instances that take part in two ways, or the mean of a bag in feature space,
+//! $\tfrac1{|B|}\sum_{x\in B}\phi(x)$. Rows of values between instances are computed when first asked for, and kept where the budget allows; all other values follow from them.
+
+use std::ops::Range;
+
+use mil_core::{BagSet, KernelRows, Label, RowError};
+use mil_kernels::{GramRows, KeptRows, Kernel, PackedInstances, cross_gram, gram};
+use nalgebra::DMatrix;
+
+use crate::SvmError;
+
+/// The kernel between all instances of a bag set, to be shared by all machines over them.
+#[derive(Debug)]
+pub struct InstanceKernel<'a> {
+    kernel: Kernel,
+    instances: &'a DMatrix<f64>,
+    values: Values<'a>,
+    memory_bytes: usize,
+}
+
+#[derive(Debug)]
+enum Values<'a> {
+    Kept(KeptRows<'a>),
+    Forgotten(GramRows<'a>),
+}
+
+impl<'a> InstanceKernel<'a> {
+    /// Rows are kept if all of them fit into so many bytes; else these bytes are for the cache of each solve.
+    ///
+    /// # Errors
+    /// If the kernel is out of range, does not suit the instances, or a value overflows.
+    pub fn new(kernel: &Kernel, bags: &'a BagSet<Label>, memory_bytes: usize) -> Result<InstanceKernel<'a>, SvmError> {
+        let instances = bags.instances();
+        let n_bytes = instances.ncols().saturating_mul(instances.ncols()).saturating_mul(size_of::<f64>());
+        let values = if n_bytes <= memory_bytes {
+            Values::Kept(KeptRows::new(kernel, instances)?)
+        } else {
+            Values::Forgotten(GramRows::new(kernel, instances)?)
+        };
+        Ok(InstanceKernel { kernel: kernel.clone(), instances, values, memory_bytes })
+    }
+
+    /// The kernel itself.
+    #[must_use]
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    pub(crate) fn instances(&self) -> &'a DMatrix<f64> {
+        self.instances
+    }
+
+    /// Whether rows are kept from solve to solve.
+    pub(crate) fn keeps_rows(&self) -> bool {
+        matches!(self.values, Values::Kept(_))
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.memory_bytes
+    }
+
+    fn diagonal(&self) -> Result<Vec<f64>, RowError> {
+        match &self.values {
+            Values::Kept(rows) => rows.diagonal_values(),
+            Values::Forgotten(rows) => rows.diagonal_values(),
+        }
+    }
+
+    fn prepare(&self, idxs: &[usize]) -> PackedInstances<'a> {
+        match &self.values {
+            Values::Kept(rows) => rows.prepare(idxs),
+            Values::Forgotten(rows) => rows.prepare(idxs),
+        }
+    }
+
+    fn fill(
+        &self,
+        rows: &PackedInstances<'a>,
+        columns: &PackedInstances<'a>,
+        places: &mut [&mut [f64]],
+    ) -> Result<(), RowError> {
+        match &self.values {
+            Values::Kept(all) => all.fill(rows, columns, places),
+            Values::Forgotten(all) => all.fill(rows, columns, places),
+        }
+    }
+}
+
+/// What a machine has beyond the instances.
+#[derive(Debug)]
+enum Extra {
+    /// An instance once more.
+    Instance(usize),
+    /// A point of which only the values are known: the position of its column.
+    Known(usize),
+}
+
+/// The kernel between all points of a machine.
+#[derive(Debug)]
+pub(crate) struct Points<'a> {
+    base: &'a InstanceKernel<'a>,
+    extras: Vec<Extra>,
+    /// Values between the known points and all instances, a column for each point.
+    known: DMatrix<f64>,
+    /// Values between the known points.
+    among_known: DMatrix<f64>,
+    /// What the known points are made of.
+    recipe: Recipe,
+}
+
+/// What points of which only values are known stand for.
+#[derive(Debug)]
+enum Recipe {
+    /// The mean of a block of instances, in feature space.
+    Means(Vec<Range<usize>>),
+    /// Vectors of their own.
+    Vectors(DMatrix<f64>),
+}
+
+impl<'a> Points<'a> {
+    /// The instances alone.
+    pub(crate) fn instances(base: &'a InstanceKernel<'a>) -> Points<'a> {
+        Points::with_instances(base, [])
+    }
+
+    /// The instances, and some of them once more.
+    pub(crate) fn with_instances(base: &'a InstanceKernel<'a>, again: impl IntoIterator<Item = usize>) -> Points<'a> {
+        let extras = again.into_iter().map(Extra::Instance).collect();
+        let (known, among_known) = (DMatrix::zeros(base.instances.ncols(), 0), DMatrix::zeros(0, 0));
+        Points { base, extras, known, among_known, recipe: Recipe::Means(Vec::new()) }
+    }
+
+    /// The instances, and the means of some blocks of them.
+    ///
+    /// Cost: the rows of all instances in the blocks, once; memory for a row of each mean.
+    pub(crate) fn with_means(base: &'a InstanceKernel<'a>, blocks: Vec<Range<usize>>) -> Result<Points<'a>, SvmError> {
+        let n = base.instances.ncols();
+        let mut known = DMatrix::zeros(n, blocks.len());
+        let all = base.prepare(&(0..n).collect::<Vec<_>>());
+        let mut values = vec![0.0; BATCH.min(n) * n];
+        for (block, mut mean) in blocks.iter().zip(known.column_iter_mut()) {
+            let idxs: Vec<usize> = block.clone().collect();
+            for batch in idxs.chunks(BATCH) {
+                let mut places: Vec<&mut [f64]> = values.chunks_mut(n).take(batch.len()).collect();
+                base.fill(&base.prepare(batch), &all, &mut places).map_err(mil_qp::ProblemError::Rows)?;
+                for row in &places {
+                    mean.iter_mut().zip(row.iter()).for_each(|(sum, value)| *sum += value / block.len() as f64);
+                }
+            }
+        }
+        let mean_over = |block: &Range<usize>, column: usize| {
+            let values = known.view((block.start, column), (block.len(), 1));
+            values.iter().map(|value| value / block.len() as f64).sum()
+        };
+        let among_known = DMatrix::from_fn(blocks.len(), blocks.len(), |i, j| {
+            // The same sum for both triangles.
+            let (i, j) = (i.max(j), i.min(j));
+            mean_over(&blocks[i], j)
+        });
+        let extras = (0..blocks.len()).map(Extra::Known).collect();
+        Ok(Points { base, extras, known, among_known, recipe: Recipe::Means(blocks) })
+    }
+
+    /// The instances, and further vectors.
+    pub(crate) fn with_vectors(base: &'a InstanceKernel<'a>, vectors: DMatrix<f64>) -> Result<Points<'a>, SvmError> {
+        let known = cross_gram(&base.kernel, base.instances, &vectors)?;
+        let among_known = gram(&base.kernel, &vectors)?.to_matrix();
+        let extras = (0..vectors.ncols()).map(Extra::Known).collect();
+        Ok(Points { base, extras, known, among_known, recipe: Recipe::Vectors(vectors) })
+    }
+
+    pub(crate) fn base(&self) -> &'a InstanceKernel<'a> {
+        self.base
+    }
+
+    pub(crate) fn n_instances(&self) -> usize {
+        self.base.instances.ncols()
+    }
+
+    /// Weights of points as weights of instances, and those of vectors that are none.
+    pub(crate) fn collapse(&self, weights: &[f64]) -> (Vec<f64>, Option<(&DMatrix<f64>, Vec<f64>)>) {
+        let n = self.n_instances();
+        let mut of_instances = weights[..n].to_vec();
+        let mut of_known = vec![0.0; self.known.ncols()];
+        for (extra, weight) in self.extras.iter().zip(&weights[n..]) {
+            match extra {
+                Extra::Instance(idx) => of_instances[*idx] += weight,
+                Extra::Known(idx) => of_known[*idx] += weight,
+            }
+        }
+        match &self.recipe {
+            Recipe::Vectors(vectors) => (of_instances, Some((vectors, of_known))),
+            Recipe::Means(blocks) => {
+                for (block, weight) in blocks.iter().zip(of_known).filter(|(_, weight)| *weight != 0.0) {
+                    of_instances[block.clone()].iter_mut().for_each(|own| *own += weight / block.len() as f64);
+                }
+                (of_instances, None)
+            }
+        }
+    }
+
+    /// The instance behind a point, or the position of a known point.
+    fn at(&self, idx: usize) -> Extra {
+        match idx.checked_sub(self.n_instances()).map(|beyond| &self.extras[beyond]) {
+            None => Extra::Instance(idx),
+            Some(Extra::Instance(idx)) => Extra::Instance(*idx),
+            Some(Extra::Known(idx)) => Extra::Known(*idx),
+        }
+    }
+
+    fn value_with_known(&self, point: &Extra, known: usize) -> f64 {
+        match point {
+            Extra::Instance(idx) => self.known[(*idx, known)],
+            Extra::Known(idx) => self.among_known[(*idx, known)],
+        }
+    }
+}
+
+/// Rows computed together.
+const BATCH: usize = 64;
+
+/// Points made ready: what they are, and the instances among them as the base wants them.
+#[derive(Debug)]
+pub(crate) struct ReadyPoints<'a> {
+    points: Vec<Extra>,
+    instances: PackedInstances<'a>,
+    n_instances: usize,
+}
+
+impl<'a> KernelRows for Points<'a> {
+    type Prepared = ReadyPoints<'a>;
+
+    fn order(&self) -> usize {
+        self.n_instances() + self.extras.len()
+    }
+
+    fn diagonal_values(&self) -> Result<Vec<f64>, RowError> {
+        let mut values = self.base.diagonal()?;
+        for extra in &self.extras {
+            values.push(match extra {
+                Extra::Instance(idx) => values[*idx],
+                Extra::Known(idx) => self.among_known[(*idx, *idx)],
+            });
+        }
+        Ok(values)
+    }
+
+    fn prepare(&self, idxs: &[usize]) -> ReadyPoints<'a> {
+        let points: Vec<Extra> = idxs.iter().map(|&idx| self.at(idx)).collect();
+        let instances: Vec<usize> = points
+            .iter()
+            .filter_map(|point| match point {
+                Extra::Instance(idx) => Some(*idx),
+                Extra::Known(_) => None,
+            })
+            .collect();
+        ReadyPoints { points, n_instances: instances.len(), instances: self.base.prepare(&instances) }
+    }
+
+    fn fill(
+        &self,
+        rows: &ReadyPoints<'a>,
+        columns: &ReadyPoints<'a>,
+        places: &mut [&mut [f64]],
+    ) -> Result<(), RowError> {
+        if rows.n_instances == rows.points.len() && columns.n_instances == columns.points.len() {
+            return self.base.fill(&rows.instances, &columns.instances, places);
+        }
+        let mut values = vec![0.0; rows.n_instances * columns.n_instances];
+        if !values.is_empty() {
+            let mut between: Vec<&mut [f64]> = values.chunks_mut(columns.n_instances).collect();
+            self.base.fill(&rows.instances, &columns.instances, &mut between)?;
+        }
+        let mut computed = values.chunks(columns.n_instances.max(1));
+        for (row, place) in rows.points.iter().zip(places) {
+            let mut of_row = match row {
+                Extra::Instance(_) => computed.next().unwrap_or_default().iter(),
+                Extra::Known(_) => [].iter(),
+            };
+            for (column, place) in columns.points.iter().zip(place.iter_mut()) {
+                *place = match (row, column) {
+                    (Extra::Instance(_), Extra::Instance(_)) => *of_row.next().expect("a value for each instance"),
+                    (Extra::Known(known), other) | (other, Extra::Known(known)) => self.value_with_known(other, *known),
+                };
+            }
+        }
+        Ok(())
+    }
+
+    fn keeps_rows(&self) -> bool {
+        self.extras.is_empty() && self.base.keeps_rows()
+    }
+
+    fn keep(&self, idxs: &[usize]) -> Result<(), RowError> {
+        match &self.base.values {
+            Values::Kept(rows) => rows.keep(idxs),
+            Values::Forgotten(_) => Ok(()),
+        }
+    }
+
+    fn kept_row(&self, idx: usize) -> Option<&[f64]> {
+        match &self.base.values {
+            Values::Kept(rows) => rows.kept_row(idx),
+            Values::Forgotten(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Five instances of two features in bags of three and two.
+    fn bags() -> BagSet<Label> {
+        let mut builder = BagSet::builder();
+        builder.bag("a", Label::Positive, [[0.0, 1.0], [2.0, 1.5], [0.5, -1.0]]).unwrap();
+        builder.bag("b", Label::Negative, [[1.0, 1.0], [-2.0, 0.25]]).unwrap();
+        builder.build().unwrap()
+    }
+
+    fn whole(points: &Points<'_>) -> DMatrix<f64> {
+        let n = points.order();
+        let all: Vec<usize> = (0..n).collect();
+        let mut matrix = DMatrix::zeros(n, n);
+        let mut places: Vec<&mut [f64]> = matrix.as_mut_slice().chunks_mut(n).collect();
+        points.fill_rows(&all, &points.prepare(&all), &mut places).unwrap();
+        matrix
+    }
+
+    #[test]
+    fn a_mean_has_the_mean_of_the_values_of_its_bag() {
+        let (bags, kernel) = (bags(), Kernel::Gaussian { gamma: 0.3 });
+        for memory_bytes in [0, 1 << 20] {
+            let base = InstanceKernel::new(&kernel, &bags, memory_bytes).unwrap();
+            let matrix = whole(&Points::with_means(&base, vec![0..3, 3..5]).unwrap());
+            // Each point as weights of instances, in columns.
+            let third = 1.0 / 3.0;
+            let mut recipe = DMatrix::zeros(5, 7);
+            recipe.view_mut((0, 0), (5, 5)).fill_with_identity();
+            recipe.view_mut((0, 5), (3, 1)).fill(third);
+            recipe.view_mut((3, 6), (2, 1)).fill(0.5);
+            let gram = DMatrix::from_fn(5, 5, |i, j| {
+                kernel.value(bags.instances().column(i).as_slice(), bags.instances().column(j).as_slice())
+            });
+            let expected = recipe.transpose() * gram * recipe;
+            assert!((&matrix - &expected).amax() < 1e-14, "{matrix} {expected}");
+        }
+    }
+}
