@@ -4,6 +4,7 @@
 //! $\tfrac1{|B|}\sum_{x\in B}\phi(x)$. Rows of values between instances are computed when first asked for, and kept where the budget allows; all other values follow from them.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use mil_core::{BagSet, KernelRows, Label, RowError};
 use mil_kernels::{GramRows, KeptRows, Kernel, PackedInstances, cross_gram, gram};
@@ -68,6 +69,13 @@ impl<'a> InstanceKernel<'a> {
         }
     }
 
+    fn kept_row(&self, idx: usize) -> Option<&[f64]> {
+        match &self.values {
+            Values::Kept(rows) => rows.kept_row(idx),
+            Values::Forgotten(_) => None,
+        }
+    }
+
     fn prepare(&self, idxs: &[usize]) -> PackedInstances<'a> {
         match &self.values {
             Values::Kept(rows) => rows.prepare(idxs),
@@ -89,7 +97,7 @@ impl<'a> InstanceKernel<'a> {
 }
 
 /// What a machine has beyond the instances.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 enum Extra {
     /// An instance once more.
     Instance(usize),
@@ -108,6 +116,8 @@ pub(crate) struct Points<'a> {
     among_known: DMatrix<f64>,
     /// What the known points are made of.
     recipe: Recipe,
+    /// Whole rows, where the base keeps its own and there are further points.
+    kept: Vec<OnceLock<Box<[f64]>>>,
 }
 
 /// What points of which only values are known stand for.
@@ -129,7 +139,19 @@ impl<'a> Points<'a> {
     pub(crate) fn with_instances(base: &'a InstanceKernel<'a>, again: impl IntoIterator<Item = usize>) -> Points<'a> {
         let extras = again.into_iter().map(Extra::Instance).collect();
         let (known, among_known) = (DMatrix::zeros(base.instances.ncols(), 0), DMatrix::zeros(0, 0));
-        Points { base, extras, known, among_known, recipe: Recipe::Means(Vec::new()) }
+        Points::new(base, extras, known, among_known, Recipe::Means(Vec::new()))
+    }
+
+    fn new(
+        base: &'a InstanceKernel<'a>,
+        extras: Vec<Extra>,
+        known: DMatrix<f64>,
+        among_known: DMatrix<f64>,
+        recipe: Recipe,
+    ) -> Points<'a> {
+        let n_kept = if extras.is_empty() || !base.keeps_rows() { 0 } else { base.instances.ncols() + extras.len() };
+        let kept = (0..n_kept).map(|_| OnceLock::new()).collect();
+        Points { base, extras, known, among_known, recipe, kept }
     }
 
     /// The instances, and the means of some blocks of them.
@@ -160,7 +182,7 @@ impl<'a> Points<'a> {
             mean_over(&blocks[i], j)
         });
         let extras = (0..blocks.len()).map(Extra::Known).collect();
-        Ok(Points { base, extras, known, among_known, recipe: Recipe::Means(blocks) })
+        Ok(Points::new(base, extras, known, among_known, Recipe::Means(blocks)))
     }
 
     /// The instances, and further vectors.
@@ -168,7 +190,7 @@ impl<'a> Points<'a> {
         let known = cross_gram(&base.kernel, base.instances, &vectors)?;
         let among_known = gram(&base.kernel, &vectors)?.to_matrix();
         let extras = (0..vectors.ncols()).map(Extra::Known).collect();
-        Ok(Points { base, extras, known, among_known, recipe: Recipe::Vectors(vectors) })
+        Ok(Points::new(base, extras, known, among_known, Recipe::Vectors(vectors)))
     }
 
     pub(crate) fn base(&self) -> &'a InstanceKernel<'a> {
@@ -203,11 +225,20 @@ impl<'a> Points<'a> {
 
     /// The instance behind a point, or the position of a known point.
     fn at(&self, idx: usize) -> Extra {
-        match idx.checked_sub(self.n_instances()).map(|beyond| &self.extras[beyond]) {
-            None => Extra::Instance(idx),
-            Some(Extra::Instance(idx)) => Extra::Instance(*idx),
-            Some(Extra::Known(idx)) => Extra::Known(*idx),
-        }
+        idx.checked_sub(self.n_instances()).map_or(Extra::Instance(idx), |beyond| self.extras[beyond])
+    }
+
+    /// A whole row, from one of the base that is kept.
+    fn extended_row(&self, point: &Extra) -> Box<[f64]> {
+        let of_instances = match point {
+            Extra::Instance(idx) => self.base.kept_row(*idx).expect("the row was kept"),
+            Extra::Known(idx) => &self.known.as_slice()[idx * self.n_instances()..][..self.n_instances()],
+        };
+        let of_extra = |extra: &Extra| match extra {
+            Extra::Instance(idx) => of_instances[*idx],
+            Extra::Known(idx) => self.value_with_known(point, *idx),
+        };
+        of_instances.iter().copied().chain(self.extras.iter().map(of_extra)).collect()
     }
 
     fn value_with_known(&self, point: &Extra, known: usize) -> f64 {
@@ -249,13 +280,7 @@ impl<'a> KernelRows for Points<'a> {
 
     fn prepare(&self, idxs: &[usize]) -> ReadyPoints<'a> {
         let points: Vec<Extra> = idxs.iter().map(|&idx| self.at(idx)).collect();
-        let instances: Vec<usize> = points
-            .iter()
-            .filter_map(|point| match point {
-                Extra::Instance(idx) => Some(*idx),
-                Extra::Known(_) => None,
-            })
-            .collect();
+        let instances = instances_among(points.iter().copied());
         ReadyPoints { points, n_instances: instances.len(), instances: self.base.prepare(&instances) }
     }
 
@@ -290,22 +315,33 @@ impl<'a> KernelRows for Points<'a> {
     }
 
     fn keeps_rows(&self) -> bool {
-        self.extras.is_empty() && self.base.keeps_rows()
+        self.base.keeps_rows()
     }
 
     fn keep(&self, idxs: &[usize]) -> Result<(), RowError> {
-        match &self.base.values {
-            Values::Kept(rows) => rows.keep(idxs),
-            Values::Forgotten(_) => Ok(()),
+        let Values::Kept(rows) = &self.base.values else { return Ok(()) };
+        if self.extras.is_empty() {
+            return rows.keep(idxs);
         }
+        let missing = || idxs.iter().filter(|&&idx| self.kept[idx].get().is_none());
+        rows.keep(&instances_among(missing().map(|&idx| self.at(idx))))?;
+        for &idx in missing() {
+            self.kept[idx].get_or_init(|| self.extended_row(&self.at(idx)));
+        }
+        Ok(())
     }
 
     fn kept_row(&self, idx: usize) -> Option<&[f64]> {
-        match &self.base.values {
-            Values::Kept(rows) => rows.kept_row(idx),
-            Values::Forgotten(_) => None,
-        }
+        if self.extras.is_empty() { self.base.kept_row(idx) } else { self.kept.get(idx)?.get().map(|row| &row[..]) }
     }
+}
+
+fn instances_among(points: impl Iterator<Item = Extra>) -> Vec<usize> {
+    let instance = |point| match point {
+        Extra::Instance(idx) => Some(idx),
+        Extra::Known(_) => None,
+    };
+    points.filter_map(instance).collect()
 }
 
 #[cfg(test)]
@@ -334,7 +370,8 @@ mod tests {
         let (bags, kernel) = (bags(), Kernel::Gaussian { gamma: 0.3 });
         for memory_bytes in [0, 1 << 20] {
             let base = InstanceKernel::new(&kernel, &bags, memory_bytes).unwrap();
-            let matrix = whole(&Points::with_means(&base, vec![0..3, 3..5]).unwrap());
+            let points = Points::with_means(&base, vec![0..3, 3..5]).unwrap();
+            let matrix = whole(&points);
             // Each point as weights of instances, in columns.
             let third = 1.0 / 3.0;
             let mut recipe = DMatrix::zeros(5, 7);
@@ -346,6 +383,12 @@ mod tests {
             });
             let expected = recipe.transpose() * gram * recipe;
             assert!((&matrix - &expected).amax() < 1e-14, "{matrix} {expected}");
+            let all: Vec<usize> = (0..7).collect();
+            points.keep(&all).unwrap();
+            for idx in all {
+                let kept = points.kept_row(idx).map(|row| row.to_vec());
+                assert_eq!(kept, points.keeps_rows().then(|| matrix.column(idx).as_slice().to_vec()));
+            }
         }
     }
 }
