@@ -3,10 +3,10 @@
 use std::sync::OnceLock;
 
 use mil_core::{KernelRows, RowError};
-use nalgebra::DMatrixView;
+use nalgebra::{DMatrix, DMatrixView};
 
 use crate::form::{Form, Pairs};
-use crate::gram::{BLOCK, fill_columns};
+use crate::gram::{BLOCK, between, fill_columns};
 use crate::tile::{Side, centre_for};
 use crate::{Gram, Kernel, KernelError, diagonal};
 
@@ -172,10 +172,22 @@ impl<'a> KeptRows<'a> {
     /// # Errors
     /// As for [`GramRows::new`].
     pub fn new(kernel: &Kernel, instances: impl Into<DMatrixView<'a, f64>>) -> Result<KeptRows<'a>, KernelError> {
-        let rows = GramRows::new(kernel, instances)?;
-        let n = rows.order();
-        let all = rows.prepare(&(0..n).collect::<Vec<_>>());
+        let (form, instances) = (Form::of(kernel)?, instances.into());
+        let diagonal = diagonal(kernel, instances)?;
+        let centre = centre_for(&form, instances);
+        let side = Side::new(&form, instances, &centre)?;
+        let (n, max_norm) = (instances.ncols(), side.max_norm);
+        let rows = GramRows { form, instances, centre, diagonal, max_norm };
+        let all = PackedInstances { idxs: (0..n).collect(), side };
         Ok(KeptRows { rows, all, kept: (0..n).map(|_| OnceLock::new()).collect() })
+    }
+
+    /// The matrix of $k(x_i, z_j)$ with other instances, a row for each $x_i$ and a column for each $z_j$; not kept.
+    ///
+    /// # Errors
+    /// As for [`cross_gram`](crate::cross_gram).
+    pub fn against<'b>(&self, others: impl Into<DMatrixView<'b, f64>>) -> Result<DMatrix<f64>, KernelError> {
+        between(&self.rows.form, &self.all.side, others.into(), &self.rows.centre)
     }
 }
 

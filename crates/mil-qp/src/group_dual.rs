@@ -136,7 +136,7 @@ impl<'a, K: KernelRows> GroupDual<'a, K> {
     pub fn solve_from(&self, start: &[f64], settings: &GroupSettings) -> Result<Outcome, ProblemError> {
         require_length("the start", self.signs.len(), start.len())?;
         let signed = start.iter().zip(&self.signs).map(|(start, sign)| start * sign).collect();
-        self.solve_warm(&WarmStart { signed, product: None }, settings)
+        self.solve_warm(&WarmStart::from_signed(signed), settings)
     }
 
     /// Solves from the solution of another problem over the same kernel, whatever its signs, groups, caps and linear term: only weights that have to move cost a kernel row.

@@ -36,6 +36,18 @@ pub struct WarmStart {
 }
 
 impl WarmStart {
+    /// A start from signed variables $\beta_i = y_i\alpha_i$ alone; the rows of those that are not 0 have to be computed.
+    #[must_use]
+    pub fn from_signed(signed: Vec<f64>) -> WarmStart {
+        WarmStart { signed, product: None }
+    }
+
+    /// The signed variables.
+    #[must_use]
+    pub fn signed(&self) -> &[f64] {
+        &self.signed
+    }
+
     fn new(primal: &[f64], signs: &[f64], values: &[f64], bias: f64) -> WarmStart {
         let signed = primal.iter().zip(signs).map(|(primal, sign)| primal * sign).collect();
         WarmStart { signed, product: Some(values.iter().map(|value| value - bias).collect()) }

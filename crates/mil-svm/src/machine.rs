@@ -64,6 +64,19 @@ impl<'a> Machine<'a> {
         Machine { points, tolerance, last: None }
     }
 
+    /// The signed duals of the last solve, a number for each point.
+    pub(crate) fn signed_duals(&self) -> Option<&[f64]> {
+        match &self.last {
+            Some(Last::Kernel(start)) => Some(start.signed()),
+            _ => None,
+        }
+    }
+
+    /// Lets the next solve begin from signed duals, one for each point.
+    pub(crate) fn begin_from(&mut self, signed: Vec<f64>) {
+        self.last = Some(Last::Kernel(WarmStart::from_signed(signed)));
+    }
+
     /// Points of the machine: the instances, then the others.
     pub(crate) fn n_points(&self) -> usize {
         mil_core::KernelRows::order(&self.points)

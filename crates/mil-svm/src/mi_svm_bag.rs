@@ -155,14 +155,23 @@ impl MiSvmBag {
 
     fn select_from(&self, task: &Task<'_>, start: Witnesses) -> Result<(Separation, Trace<Witnesses>), SvmError> {
         let mut machine = Machine::new(Points::instances(task.kernel()), self.tolerance);
+        let mut duals_of_means = None;
         let solve = |witnesses: &Witnesses| {
             let blocks = task.blocks(Label::Positive).zip(witnesses);
             match blocks.map(|(block, witness)| witness.map(|at| block.start + at)).collect::<Option<Vec<_>>>() {
-                Some(held) => self.solve(task, &mut machine, &held),
+                Some(held) => {
+                    if let Some(mut signed) = duals_of_means.take() {
+                        hand_over(&mut signed, task.n_instances(), &held);
+                        machine.begin_from(signed);
+                    }
+                    self.solve(task, &mut machine, &held)
+                }
                 None => {
                     let mut machine = Machine::new(self.means(task)?, self.tolerance);
                     let held: Vec<usize> = (task.n_instances()..machine.n_points()).collect();
-                    self.solve(task, &mut machine, &held)
+                    let separation = self.solve(task, &mut machine, &held)?;
+                    duals_of_means = machine.signed_duals().map(<[f64]>::to_vec);
+                    Ok(separation)
                 }
             }
         };
@@ -212,6 +221,12 @@ impl MiSvmBag {
             }
         }
     }
+}
+
+/// Gives the dual of each mean, which stand behind those of the instances, to the witness that follows it.
+fn hand_over(signed: &mut Vec<f64>, n_instances: usize, witnesses: &[usize]) {
+    let of_means = signed.split_off(n_instances);
+    witnesses.iter().zip(of_means).for_each(|(&witness, dual)| signed[witness] += dual);
 }
 
 impl Separates for MiSvmBag {

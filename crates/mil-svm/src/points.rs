@@ -69,6 +69,13 @@ impl<'a> InstanceKernel<'a> {
         }
     }
 
+    fn against(&self, others: &DMatrix<f64>) -> Result<DMatrix<f64>, SvmError> {
+        Ok(match &self.values {
+            Values::Kept(rows) => rows.against(others)?,
+            Values::Forgotten(_) => cross_gram(&self.kernel, self.instances, others)?,
+        })
+    }
+
     fn kept_row(&self, idx: usize) -> Option<&[f64]> {
         match &self.values {
             Values::Kept(rows) => rows.kept_row(idx),
@@ -174,12 +181,12 @@ impl<'a> Points<'a> {
         }
         let mean_over = |block: &Range<usize>, column: usize| {
             let values = known.view((block.start, column), (block.len(), 1));
-            values.iter().map(|value| value / block.len() as f64).sum()
+            values.iter().map(|value| value / block.len() as f64).sum::<f64>()
         };
         let among_known = DMatrix::from_fn(blocks.len(), blocks.len(), |i, j| {
-            // The same sum for both triangles.
-            let (i, j) = (i.max(j), i.min(j));
-            mean_over(&blocks[i], j)
+            // The same sum for both triangles; that of a mean with itself is no less than 0, whatever rounding says.
+            let mean = mean_over(&blocks[i.max(j)], i.min(j));
+            if i == j { mean.max(0.0) } else { mean }
         });
         let extras = (0..blocks.len()).map(Extra::Known).collect();
         Ok(Points::new(base, extras, known, among_known, Recipe::Means(blocks)))
@@ -187,7 +194,7 @@ impl<'a> Points<'a> {
 
     /// The instances, and further vectors.
     pub(crate) fn with_vectors(base: &'a InstanceKernel<'a>, vectors: DMatrix<f64>) -> Result<Points<'a>, SvmError> {
-        let known = cross_gram(&base.kernel, base.instances, &vectors)?;
+        let known = base.against(&vectors)?;
         let among_known = gram(&base.kernel, &vectors)?.to_matrix();
         let extras = (0..vectors.ncols()).map(Extra::Known).collect();
         Ok(Points::new(base, extras, known, among_known, Recipe::Vectors(vectors)))

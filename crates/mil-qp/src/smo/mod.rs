@@ -125,7 +125,7 @@ impl<K: KernelRows> SvmDual<'_, K> {
     pub fn solve_from(&self, start: &[f64], settings: &SmoSettings) -> Result<Outcome, ProblemError> {
         require_length("the start", self.signs.len(), start.len())?;
         let signed = start.iter().zip(&self.signs).map(|(start, sign)| start * sign).collect();
-        self.solve_with(Some(&WarmStart { signed, product: None }), settings)
+        self.solve_with(Some(&WarmStart::from_signed(signed)), settings)
     }
 
     /// Solves from the solution of another problem over the same kernel, whatever its signs, penalties and linear term: only variables that have to move cost a kernel row.
