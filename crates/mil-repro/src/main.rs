@@ -36,9 +36,12 @@ enum Command {
 struct Reproduce {
     /// Rows to compute, by name; all when none is given
     rows: Vec<String>,
-    /// Five repetitions instead of ten
+    /// The short run: five repetitions instead of ten, and rows that take long on Musk1 alone
     #[arg(long)]
     quick: bool,
+    /// Repetitions of each cross-validation [default: 10, or 5 with --quick]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    repeats: Option<u16>,
     #[command(flatten)]
     folder: DataFolder,
     /// Threads to use, at most 1024; all cores when not given
@@ -142,7 +145,7 @@ fn reproduce(options: &Reproduce) -> Result<(), Box<dyn Error>> {
     if let Some(jobs) = options.jobs {
         rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build_global()?;
     }
-    let n_repeats = if options.quick { 5 } else { 10 };
+    let n_repeats = options.repeats.map_or(if options.quick { 5 } else { 10 }, usize::from);
     let protocol = Protocol { n_folds: 10, n_repeats, seed: options.seed, quick: options.quick };
     let results = run::run(&rows, &rows::DATA, &protocol, Some(&data_dir), &run::Progress::to_stderr())?;
     report::write(&out, &results)?;

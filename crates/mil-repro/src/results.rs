@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the layout of `results.json`.
-pub const SCHEMA: &str = "mil-repro/1";
+pub const SCHEMA: &str = "mil-repro/2";
 
 /// The outcome of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -106,6 +106,8 @@ pub enum Cell {
     },
     /// The data set was not there.
     NoData,
+    /// The run was a quick one, and this cell takes long.
+    LeftOut,
     /// The method refused the data.
     Failed {
         /// Why.

@@ -1,4 +1,4 @@
-//! One method with fixed parameters: a row of the table.
+//! One method with its parameters, fixed or chosen inside the training folds: a row of the table.
 
 use mil_core::{BagModel, BagSet, CrossValidation, CvReport, FitError, Label, Learner, Observer};
 
@@ -10,8 +10,18 @@ pub struct Row {
     pub method: &'static str,
     /// The parameters, all of them fixed and stated, or how they are chosen inside the training folds.
     pub settings: &'static str,
-    /// The learner.
-    pub learner: Box<dyn AnyLearner>,
+    /// The data sets that a quick run measures it on; a full run takes all.
+    pub quick: &'static [&'static str],
+    /// The learner for a data set, by name.
+    pub learner: LearnerFor,
+}
+
+/// Makes a learner for a data set, by name.
+pub type LearnerFor = Box<dyn Fn(&str) -> Box<dyn AnyLearner> + Send + Sync>;
+
+/// The same learner for all data sets.
+pub fn for_all<L: AnyLearner + Clone + 'static>(learner: L) -> LearnerFor {
+    Box::new(move |_| Box::new(learner.clone()))
 }
 
 /// A learner of two classes whose model type does not matter.

@@ -26,8 +26,9 @@ pub fn run(
 ) -> Result<Results, catalogue::CatalogueError> {
     let loaded: Vec<(Data, Option<BagSet<Label>>)> =
         data.iter().map(|name| load(name, data_dir)).collect::<Result<_, _>>()?;
-    let n_present = loaded.iter().filter(|(_, bags)| bags.is_some()).count();
-    progress.start(rows.len() * n_present * protocol.n_folds * protocol.n_repeats);
+    let is_wanted = |row: &Row, data: &Data| !protocol.quick || row.quick.contains(&data.name.as_str());
+    let n_cells = |row: &Row| loaded.iter().filter(|(data, bags)| bags.is_some() && is_wanted(row, data)).count();
+    progress.start(rows.iter().map(n_cells).sum::<usize>() * protocol.n_folds * protocol.n_repeats);
     let mut results = Results {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -42,6 +43,7 @@ pub fn run(
             .iter()
             .map(|(data, bags)| match bags {
                 None => (Cell::NoData, None),
+                Some(_) if !is_wanted(row, data) => (Cell::LeftOut, None),
                 Some(bags) => measure(row, &data.name, bags, protocol, progress),
             })
             .unzip();
@@ -87,7 +89,7 @@ fn measure(
     let plan = CrossValidation { n_folds, n_repeats, seed };
     let watch = Stopwatch { progress, since: Mutex::default(), total: Mutex::default() };
     progress.enter(row.id, data);
-    match row.learner.cross_validate(&plan, bags, &watch) {
+    match (row.learner)(data).cross_validate(&plan, bags, &watch) {
         Ok(report) => {
             let seconds = watch.total.into_inner().expect("no fold panicked").as_secs_f64();
             let cell = Cell::Measured { accuracy: report.accuracy().into(), auc: report.roc_auc().map(Into::into) };

@@ -89,7 +89,7 @@ fn details_table(results: &Results) -> String {
         for ((cell, seconds), data) in row.cells.iter().zip(seconds).zip(&results.data) {
             let (accuracy, auc) = match cell {
                 Cell::Measured { accuracy, auc } => (percent(*accuracy), auc.map(percent).unwrap_or_default()),
-                Cell::NoData => continue,
+                Cell::NoData | Cell::LeftOut => continue,
                 Cell::Failed { reason } => (reason.clone(), String::new()),
             };
             let _ = write!(

@@ -82,6 +82,7 @@ fn cell_text(cell: &Cell) -> String {
     match cell {
         Cell::Measured { accuracy, .. } => percent(*accuracy),
         Cell::NoData => "no data".to_owned(),
+        Cell::LeftOut => "full run".to_owned(),
         Cell::Failed { .. } => "failed".to_owned(),
     }
 }

@@ -2,6 +2,7 @@
 
 mod nearest_centroid;
 mod published;
+mod svm;
 
 use crate::row::{Published, Row};
 
@@ -11,7 +12,7 @@ pub const DATA: [&str; 5] = ["musk1", "musk2", "elephant", "fox", "tiger"];
 /// All rows that we compute.
 #[must_use]
 pub fn all() -> Vec<Row> {
-    let families: [fn() -> Vec<Row>; 1] = [nearest_centroid::rows];
+    let families: [fn() -> Vec<Row>; 2] = [nearest_centroid::rows, svm::rows];
     families.iter().flat_map(|family| family()).collect()
 }
 

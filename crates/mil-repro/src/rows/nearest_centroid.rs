@@ -2,7 +2,8 @@
 
 use mil_core::{BagRule, Calibrated, NearestCentroid, OutOfFold, Scaled, Scaling};
 
-use crate::row::Row;
+use crate::row::{Row, for_all};
+use crate::rows::DATA;
 
 /// Features standardised on the training folds in all three.
 pub(super) fn rows() -> Vec<Row> {
@@ -12,13 +13,15 @@ pub(super) fn rows() -> Vec<Row> {
             id: "nearest-centroid-max",
             method: "Nearest centroid, max rule",
             settings: "standardised features, threshold 0",
-            learner: Box::new(standardised(BagRule::Max)),
+            quick: &DATA,
+            learner: for_all(standardised(BagRule::Max)),
         },
         Row {
             id: "nearest-centroid-calibrated",
             method: "Nearest centroid, max rule, calibrated",
             settings: "standardised features, threshold from 5 inner folds of the training bags",
-            learner: Box::new(Calibrated {
+            quick: &DATA,
+            learner: for_all(Calibrated {
                 learner: standardised(BagRule::Max),
                 source: OutOfFold { n_folds: 5, seed: 0 },
             }),
@@ -27,7 +30,8 @@ pub(super) fn rows() -> Vec<Row> {
             id: "nearest-centroid-mean",
             method: "Nearest centroid, mean rule",
             settings: "standardised features, threshold 0",
-            learner: Box::new(standardised(BagRule::Mean)),
+            quick: &DATA,
+            learner: for_all(standardised(BagRule::Mean)),
         },
     ]
 }
