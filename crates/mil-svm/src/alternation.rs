@@ -3,8 +3,11 @@
 use std::collections::HashSet;
 use std::hash::Hash;
 
-use crate::SvmError;
+use mil_core::Label;
+
+use crate::annealing::Level;
 use crate::machine::Separation;
+use crate::{SvmError, Task};
 
 /// How a method went.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +18,15 @@ pub struct Trace<C> {
     pub objectives: Vec<f64>,
     /// Why it stopped.
     pub stop: Stop,
+}
+
+/// How an annealed method went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnnealedTrace<C> {
+    /// The temperatures, falling.
+    pub levels: Vec<Level>,
+    /// What followed at temperature 0.
+    pub alternation: Trace<C>,
 }
 
 /// Why an alternation stopped.
@@ -65,4 +77,14 @@ pub(crate) fn alternate<C: Clone + Eq + Hash>(
 /// The better of two ends: the lower objective, the first on ties.
 pub(crate) fn better<C>(first: (Separation, Trace<C>), second: (Separation, Trace<C>)) -> (Separation, Trace<C>) {
     if second.0.objective < first.0.objective { second } else { first }
+}
+
+/// The label of each instance of the positive bags by the side that its value is on; at 0 it keeps the one it had. Of the two hinges $(1\mp f)_+$ it has the lesser.
+pub(crate) fn nearer_sides(task: &Task<'_>, labels: &[Label], values: &[f64]) -> Vec<Label> {
+    let side = |(idx, &label): (usize, &Label)| match values[idx] {
+        value if value > 0.0 => Label::Positive,
+        value if value < 0.0 => Label::Negative,
+        _ => label,
+    };
+    task.positive_instances().zip(labels).map(side).collect()
 }

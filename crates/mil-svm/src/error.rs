@@ -13,6 +13,16 @@ pub enum SvmError {
     /// The solver refused the numbers.
     #[error(transparent)]
     Problem(#[from] ProblemError),
+    /// All kernel values are needed at once, and the budget does not hold them.
+    #[error(
+        "all kernel values are needed at once, {needed_mib} MiB, but memory_mib is {memory_mib}; raise it, or use the linear kernel"
+    )]
+    Memory {
+        /// What is needed.
+        needed_mib: usize,
+        /// What is allowed.
+        memory_mib: usize,
+    },
     /// A grid without a cell.
     #[error("the grid has no {0}; give at least one")]
     EmptyGrid(&'static str),

@@ -1,26 +1,42 @@
 //! mi-SVM, MI-SVM and the maximum-margin family of multiple-instance learning.
 
+mod al_svm;
 mod alternation;
+mod annealing;
+mod aw_svm;
 mod error;
 mod grid;
 mod learner;
 mod machine;
 mod mi_svm_bag;
 mod mi_svm_pattern;
+mod mica;
+mod miss_svm;
 mod model;
 mod points;
+mod sbmil;
 mod separator;
 mod sil;
+mod smil;
+mod stmil;
 mod task;
 
-pub use alternation::{Stop, Trace};
+pub use al_svm::AlSvm;
+pub use alternation::{AnnealedTrace, Stop, Trace};
+pub use annealing::Level;
+pub use aw_svm::AwSvm;
 pub use error::SvmError;
 pub use grid::{GridCell, GridKernel, GridReport, GridSearch};
 pub use learner::Tunable;
 pub use mi_svm_bag::{MiSvmBag, Slack, WitnessStart, Witnesses};
 pub use mi_svm_pattern::MiSvmPattern;
+pub use mica::Mica;
+pub use miss_svm::{MissChoice, MissSvm};
 pub use model::InstanceSvm;
 pub use points::InstanceKernel;
+pub use sbmil::Sbmil;
 pub use separator::Separator;
 pub use sil::SilSvm;
+pub use smil::Smil;
+pub use stmil::Stmil;
 pub use task::Task;

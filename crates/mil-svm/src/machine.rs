@@ -1,5 +1,6 @@
 //! The support vector machine inside every method: solved, and solved again with other labels and costs from where it ended.
 
+use mil_core::Label;
 use mil_kernels::Kernel;
 use mil_qp::{
     Bias, Certificate, GroupDual, GroupSettings, LinearSettings, LinearSvm, Loss, Outcome, SmoSettings, Solution,
@@ -43,6 +44,22 @@ impl Demands {
     pub(crate) fn hold(&mut self, idxs: impl IntoIterator<Item = usize>, sign: f64, penalty: f64) {
         for idx in idxs {
             (self.signs[idx], self.penalties[idx]) = (sign, penalty);
+        }
+    }
+
+    /// Holds points to margin 1 on the side of their labels, at a cost for each side.
+    pub(crate) fn hold_labelled(
+        &mut self,
+        idxs: impl IntoIterator<Item = usize>,
+        labels: &[Label],
+        penalty_of: impl Fn(Label) -> f64,
+    ) {
+        for (idx, &label) in idxs.into_iter().zip(labels) {
+            let sign = match label {
+                Label::Positive => 1.0,
+                Label::Negative => -1.0,
+            };
+            self.hold([idx], sign, penalty_of(label));
         }
     }
 }
@@ -161,7 +178,7 @@ impl<'a> Machine<'a> {
 }
 
 /// Choice: a solution that rounding or the budget keeps from the tolerance is used all the same; its defect is told.
-fn best(outcome: Outcome) -> Solution {
+pub(crate) fn best(outcome: Outcome) -> Solution {
     outcome.best().expect("all duals at 0 are feasible, and the objective is bounded below")
 }
 
@@ -170,6 +187,6 @@ fn objective(certificate: &Certificate) -> f64 {
     -certificate.dual_objective
 }
 
-fn defect(solution: &Solution) -> f64 {
+pub(crate) fn defect(solution: &Solution) -> f64 {
     solution.certificate.worst()
 }

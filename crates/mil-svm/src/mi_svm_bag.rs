@@ -153,9 +153,14 @@ impl MiSvmBag {
         Ok(best)
     }
 
-    fn select_from(&self, task: &Task<'_>, start: Witnesses) -> Result<(Separation, Trace<Witnesses>), SvmError> {
+    pub(crate) fn select_from(
+        &self,
+        task: &Task<'_>,
+        start: Witnesses,
+    ) -> Result<(Separation, Trace<Witnesses>), SvmError> {
         let mut machine = Machine::new(Points::instances(task.kernel()), self.tolerance);
         let mut duals_of_means = None;
+        let at_full_cost = |idx: usize| (idx, self.penalty * self.positive_weight);
         let solve = |witnesses: &Witnesses| {
             let blocks = task.blocks(Label::Positive).zip(witnesses);
             match blocks.map(|(block, witness)| witness.map(|at| block.start + at)).collect::<Option<Vec<_>>>() {
@@ -164,12 +169,12 @@ impl MiSvmBag {
                         hand_over(&mut signed, task.n_instances(), &held);
                         machine.begin_from(signed);
                     }
-                    self.solve(task, &mut machine, &held)
+                    self.solve(task, &mut machine, held.into_iter().map(at_full_cost))
                 }
                 None => {
                     let mut machine = Machine::new(self.means(task)?, self.tolerance);
-                    let held: Vec<usize> = (task.n_instances()..machine.n_points()).collect();
-                    let separation = self.solve(task, &mut machine, &held)?;
+                    let means = task.n_instances()..machine.n_points();
+                    let separation = self.solve(task, &mut machine, means.map(at_full_cost))?;
                     duals_of_means = machine.signed_duals().map(<[f64]>::to_vec);
                     Ok(separation)
                 }
@@ -194,14 +199,18 @@ impl MiSvmBag {
         }
     }
 
-    /// The machine that holds these points, one for each positive bag, and the instances of the negative bags.
-    fn solve(&self, task: &Task<'_>, machine: &mut Machine<'_>, held: &[usize]) -> Result<Separation, SvmError> {
-        let positive_penalty = self.penalty * self.positive_weight;
+    /// The machine that holds these points to the positive side, each at its cost, and the instances of the negative bags to the other.
+    pub(crate) fn solve(
+        &self,
+        task: &Task<'_>,
+        machine: &mut Machine<'_>,
+        held: impl IntoIterator<Item = (usize, f64)>,
+    ) -> Result<Separation, SvmError> {
         match self.slack {
             Slack::PerInstance => {
                 let mut demands = Demands::none(machine.n_points());
                 demands.hold(task.negative_instances(), -1.0, self.penalty);
-                demands.hold(held.iter().copied(), 1.0, positive_penalty);
+                held.into_iter().for_each(|(idx, penalty)| demands.hold([idx], 1.0, penalty));
                 machine.solve(demands)
             }
             Slack::PerBag => {
@@ -213,9 +222,9 @@ impl MiSvmBag {
                     group_of[block].fill(caps.len());
                     caps.push(self.penalty);
                 }
-                for &idx in held {
+                for (idx, penalty) in held {
                     group_of[idx] = caps.len();
-                    caps.push(positive_penalty);
+                    caps.push(penalty);
                 }
                 machine.solve_in_groups(signs, group_of, caps)
             }

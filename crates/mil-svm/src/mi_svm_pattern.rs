@@ -71,18 +71,19 @@ impl MiSvmPattern {
         Ok(best)
     }
 
-    fn impute_from(&self, task: &Task<'_>, start: Vec<Label>) -> Result<(Separation, Trace<Vec<Label>>), SvmError> {
+    pub(crate) fn impute_from(
+        &self,
+        task: &Task<'_>,
+        start: Vec<Label>,
+    ) -> Result<(Separation, Trace<Vec<Label>>), SvmError> {
         let mut machine = Machine::new(Points::instances(task.kernel()), self.tolerance);
         let solve = |labels: &Vec<Label>| {
             let mut demands = Demands::none(task.n_instances());
             demands.hold(task.negative_instances(), -1.0, self.penalty);
-            for (idx, label) in task.positive_instances().zip(labels) {
-                let (sign, penalty) = match label {
-                    Label::Positive => (1.0, self.penalty * self.positive_weight),
-                    Label::Negative => (-1.0, self.penalty),
-                };
-                demands.hold([idx], sign, penalty);
-            }
+            demands.hold_labelled(task.positive_instances(), labels, |label| match label {
+                Label::Positive => self.penalty * self.positive_weight,
+                Label::Negative => self.penalty,
+            });
             machine.solve(demands)
         };
         alternate(start, self.max_rounds, solve, |labels, separation| self.relabel(task, labels, &separation.values))
@@ -91,7 +92,7 @@ impl MiSvmPattern {
     /// The cheapest labels that leave each positive bag a positive instance.
     ///
     /// Choice: a tie, $f_i=0$ at equal costs, keeps its label; of several largest $f_i$ the first becomes positive.
-    fn relabel(&self, task: &Task<'_>, labels: &[Label], values: &[f64]) -> Vec<Label> {
+    pub(crate) fn relabel(&self, task: &Task<'_>, labels: &[Label], values: &[f64]) -> Vec<Label> {
         let mut relabelled = Vec::with_capacity(labels.len());
         for block in task.blocks(Label::Positive) {
             let first = relabelled.len();

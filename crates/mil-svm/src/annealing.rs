@@ -1,0 +1,78 @@
+//! The engine of the annealed methods: what the bags hide is a distribution, which cools.
+//!
+//! With $J(w,b;h)$ the objective of a machine for the guess $h$, and $p$ a distribution over guesses, the free energy
+//!
+//! $$ F_T(w,b;p) = \mathbf E_{h\sim p}\,J(w,b;h) - T\,H(p) $$
+//!
+//! is smooth in the guess at a high temperature $T$ and is $J$ at $T=0$. At each temperature two steps alternate, each an exact minimiser, so that $F_T$ never rises: a machine for given $p$, whose costs are
+//! weighted by $p$, and the Gibbs distribution for a given machine.
+
+use crate::SvmError;
+use crate::machine::Separation;
+
+/// How it cools.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Schedule {
+    /// The first temperature.
+    pub(crate) start: f64,
+    /// No temperature is below.
+    pub(crate) end: f64,
+    /// What a temperature is divided by to give the next. Above 1.
+    pub(crate) cooling: f64,
+}
+
+/// Rounds at one temperature before it cools all the same.
+///
+/// Choice: some; the next temperature moves the distribution more than a better minimum at this one would.
+const ROUNDS_AT_ONE_TEMPERATURE: usize = 10;
+
+/// A change of all probabilities below which a temperature is done with.
+const STILL: f64 = 1e-2;
+
+/// How it went at one temperature.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Level {
+    /// The temperature $T$, in the units of the objective.
+    pub temperature: f64,
+    /// The free energy $F_T$ after each machine.
+    pub free_energies: Vec<f64>,
+    /// The entropy $H(p)$ at the end, in nats, summed over the bags.
+    pub entropy: f64,
+}
+
+/// Cools from a machine over the start distribution to the last temperature, and tells the last machine.
+///
+/// `solve` fits to probabilities; `spread` gives the best probabilities for values at a temperature, and their entropy.
+pub(crate) fn anneal(
+    schedule: Schedule,
+    start: Vec<f64>,
+    mut solve: impl FnMut(&[f64]) -> Result<Separation, SvmError>,
+    spread: impl Fn(&[f64], f64) -> (Vec<f64>, f64),
+) -> Result<(Separation, Vec<Level>), SvmError> {
+    let mut separation = solve(&start)?;
+    let mut probabilities = start;
+    let mut levels = Vec::new();
+    let mut temperature = schedule.start;
+    while temperature >= schedule.end {
+        let mut level = Level { temperature, free_energies: Vec::new(), entropy: 0.0 };
+        for _ in 0..ROUNDS_AT_ONE_TEMPERATURE {
+            let (spread, entropy) = spread(&separation.values, temperature);
+            let change = spread.iter().zip(&probabilities).map(|(new, old)| (new - old).abs()).fold(0.0, f64::max);
+            if change <= STILL && !level.free_energies.is_empty() {
+                break;
+            }
+            separation = solve(&spread)?;
+            probabilities = spread;
+            level.free_energies.push(separation.objective - temperature * entropy);
+            level.entropy = entropy;
+        }
+        levels.push(level);
+        temperature /= schedule.cooling;
+    }
+    Ok((separation, levels))
+}
+
+/// $-p\ln p$, which is 0 at 0.
+pub(crate) fn surprise(probability: f64) -> f64 {
+    if probability > 0.0 { -probability * probability.ln() } else { 0.0 }
+}
