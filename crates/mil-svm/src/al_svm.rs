@@ -33,7 +33,7 @@ use mil_core::{BagSet, FitError, Label, ParamRange, Params};
 use mil_kernels::Kernel;
 
 use crate::alternation::{AnnealedTrace, nearer_sides};
-use crate::annealing::{Schedule, anneal, surprise};
+use crate::annealing::{Schedule, anneal, growth, surprise};
 use crate::learner::{Separates, fit_with, over_instances};
 use crate::machine::{Demands, Machine, Separation};
 use crate::points::Points;
@@ -73,7 +73,12 @@ impl AlSvm {
         // Behind all instances those of positive bags stand once more, on the negative side.
         let mut machine =
             Machine::new(Points::with_instances(task.kernel(), task.positive_instances()), self.tolerance);
+        let mut last: Vec<f64> = Vec::new();
         let solve = |probabilities: &[f64]| {
+            let complements = |ps: &[f64]| ps.iter().map(|p| 1.0 - p).collect::<Vec<_>>();
+            machine.scale_duals(task.positive_instances().zip(growth(&last, probabilities)));
+            machine.scale_duals((task.n_instances()..).zip(growth(&complements(&last), &complements(probabilities))));
+            last = probabilities.to_vec();
             let mut demands = Demands::none(task.n_instances() + n_positive);
             demands.hold(task.negative_instances(), -1.0, negative_penalty);
             for ((idx, again), p) in task.positive_instances().zip(task.n_instances()..).zip(probabilities) {

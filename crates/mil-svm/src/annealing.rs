@@ -23,8 +23,8 @@ pub(crate) struct Schedule {
 
 /// Rounds at one temperature before it cools all the same.
 ///
-/// Choice: some; the next temperature moves the distribution more than a better minimum at this one would.
-const ROUNDS_AT_ONE_TEMPERATURE: usize = 10;
+/// Choice: few; the next temperature moves the distribution more than a better minimum at this one would.
+const ROUNDS_AT_ONE_TEMPERATURE: usize = 3;
 
 /// A change of all probabilities below which a temperature is done with.
 const STILL: f64 = 1e-2;
@@ -75,4 +75,9 @@ pub(crate) fn anneal(
 /// $-p\ln p$, which is 0 at 0.
 pub(crate) fn surprise(probability: f64) -> f64 {
     if probability > 0.0 { -probability * probability.ln() } else { 0.0 }
+}
+
+/// By what each probability has grown; 1 where it was 0.
+pub(crate) fn growth(before: &[f64], after: &[f64]) -> Vec<f64> {
+    before.iter().zip(after).map(|(&before, &after)| if before > 0.0 { after / before } else { 1.0 }).collect()
 }

@@ -30,7 +30,7 @@ use mil_core::{BagSet, FitError, Label, ParamRange, Params, argmax};
 use mil_kernels::Kernel;
 
 use crate::alternation::AnnealedTrace;
-use crate::annealing::{Schedule, anneal, surprise};
+use crate::annealing::{Schedule, anneal, growth, surprise};
 use crate::learner::{Separates, fit_with, over_instances};
 use crate::machine::{Machine, Separation};
 use crate::points::Points;
@@ -69,7 +69,10 @@ impl AwSvm {
         let positive_penalty = self.penalty * self.positive_weight;
         let hard = self.hard();
         let mut machine = Machine::new(Points::instances(task.kernel()), self.tolerance);
+        let mut last: Vec<f64> = Vec::new();
         let solve = |probabilities: &[f64]| {
+            machine.scale_duals(task.positive_instances().zip(growth(&last, probabilities)));
+            last = probabilities.to_vec();
             let held = task.positive_instances().zip(probabilities).map(|(idx, p)| (idx, positive_penalty * p));
             hard.solve(task, &mut machine, held)
         };

@@ -94,6 +94,15 @@ impl<'a> Machine<'a> {
         self.last = Some(Last::Kernel(WarmStart::from_signed(signed)));
     }
 
+    /// Scales the duals that the next solve begins from, so that those at their bounds stay there when costs change.
+    pub(crate) fn scale_duals(&mut self, factors: impl IntoIterator<Item = (usize, f64)>) {
+        if let Some(Last::Kernel(start)) = &self.last {
+            let mut signed = start.signed().to_vec();
+            factors.into_iter().for_each(|(idx, factor)| signed[idx] *= factor);
+            self.begin_from(signed);
+        }
+    }
+
     /// Points of the machine: the instances, then the others.
     pub(crate) fn n_points(&self) -> usize {
         mil_core::KernelRows::order(&self.points)

@@ -4,7 +4,10 @@ use mil_core::BagModel;
 use mil_core::Learner;
 use mil_core::model_file::SavedModel;
 use mil_kernels::Kernel;
-use mil_svm::{GridKernel, GridSearch, MiSvmBag, MiSvmPattern, SilSvm, Slack, WitnessStart};
+use mil_svm::{
+    AlSvm, AwSvm, GridKernel, GridSearch, MiSvmBag, MiSvmPattern, Mica, MissSvm, Sbmil, SilSvm, Slack, Smil, Stmil,
+    WitnessStart,
+};
 use mil_testkit::conformance::{check, check_with};
 
 const KERNELS: [Kernel; 3] =
@@ -39,6 +42,41 @@ fn bag_mi_svm_conforms_by_its_shortcuts() {
         start: WitnessStart::InputMean,
         ..Default::default()
     });
+}
+
+#[test]
+fn smil_conforms() {
+    with_each_kernel(|kernel| Smil { kernel, ..Default::default() });
+}
+
+#[test]
+fn stmil_conforms() {
+    with_each_kernel(|kernel| Stmil { kernel, ..Default::default() });
+}
+
+#[test]
+fn sbmil_conforms() {
+    with_each_kernel(|kernel| Sbmil { kernel, ..Default::default() });
+}
+
+#[test]
+fn miss_svm_conforms() {
+    with_each_kernel(|kernel| MissSvm { kernel, ..Default::default() });
+}
+
+#[test]
+fn mica_conforms() {
+    with_each_kernel(|kernel| Mica { kernel, ..Default::default() });
+}
+
+#[test]
+fn al_svm_conforms() {
+    with_each_kernel(|kernel| AlSvm { kernel, cooling: 4.0, ..Default::default() });
+}
+
+#[test]
+fn aw_svm_conforms() {
+    with_each_kernel(|kernel| AwSvm { kernel, cooling: 4.0, ..Default::default() });
 }
 
 #[test]
