@@ -10,10 +10,10 @@
 //!
 //! At the end labels are hard, and mi-SVM's own alternation takes them to its fixed point, so that the two differ in nothing but where they start: this is the annealed imputation.
 //!
-//! Choice: temperatures fall from ten times to a hundredth of $C$, by a factor of 1.5; the first machine has $p_i=\tfrac12$ (1 where the bag has no other). Choice: few instances may leave the warm machine at $w=0$, where no
+//! Choice: temperatures fall from ten times to a hundredth of $C$, by a factor of 2; the first machine has $p_i=\tfrac12$ (1 where the bag has no other). Choice: few instances may leave the warm machine at $w=0$, where no
 //! instance gains more than another and cooling changes nothing; then the labels of the bags are the start, as they are mi-SVM's.
 //!
-//! Cost: a machine over all instances, those of positive bags twice, for each round at each of 18 temperatures, each from where the last ended; then mi-SVM's.
+//! Cost: a machine over all instances, those of positive bags twice, for each round at each of 10 temperatures, each from where the last ended; then mi-SVM's.
 //!
 //! ```
 //! use mil_core::{BagModel, BagSet, Label, Learner};
@@ -47,7 +47,7 @@ mil_core::params! {
         positive_weight: f64 = 1.0, ParamRange::Above(0.0), "Factor of the cost for instances labelled positive.";
         start_temperature: f64 = 10.0, ParamRange::Above(0.0), "The first temperature, in units of the penalty.";
         end_temperature: f64 = 0.01, ParamRange::Above(0.0), "No temperature is below, in units of the penalty.";
-        cooling: f64 = 1.5, ParamRange::Within(1.01, 1e6), "What a temperature is divided by to give the next.";
+        cooling: f64 = 2.0, ParamRange::Within(1.01, 1e6), "What a temperature is divided by to give the next.";
         max_rounds: usize = 100, ParamRange::AtLeast(1.0), "Rounds of imputation, once labels are hard, before we stop.";
         tolerance: f64 = 1e-3, ParamRange::Above(0.0), "Violation of the optimality conditions that the solver accepts.";
         memory_mib: usize = 1024, ParamRange::AtLeast(1.0), "MiB for kernel values; beyond that they are computed anew when needed.";

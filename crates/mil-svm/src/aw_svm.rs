@@ -10,9 +10,9 @@
 //!
 //! At the end the highest instance of each bag is its witness, and MI-SVM's own alternation goes on to its fixed point.
 //!
-//! Choice: temperatures fall from ten times to a hundredth of $C$, by a factor of 1.5; the first machine has $p_i=1/|B|$.
+//! Choice: temperatures fall from ten times to a hundredth of $C$, by a factor of 2; the first machine has $p_i=1/|B|$.
 //!
-//! Cost: a machine over all instances for each round at each of 18 temperatures, each from where the last ended; then MI-SVM's.
+//! Cost: a machine over all instances for each round at each of 10 temperatures, each from where the last ended; then MI-SVM's.
 //!
 //! ```
 //! use mil_core::{BagModel, BagSet, Label, Learner};
@@ -45,7 +45,7 @@ mil_core::params! {
         slack: Slack = Slack::PerBag, ParamRange::Any, "What shares a slack in negative bags.";
         start_temperature: f64 = 10.0, ParamRange::Above(0.0), "The first temperature, in units of the penalty.";
         end_temperature: f64 = 0.01, ParamRange::Above(0.0), "No temperature is below, in units of the penalty.";
-        cooling: f64 = 1.5, ParamRange::Within(1.01, 1e6), "What a temperature is divided by to give the next.";
+        cooling: f64 = 2.0, ParamRange::Within(1.01, 1e6), "What a temperature is divided by to give the next.";
         max_rounds: usize = 100, ParamRange::AtLeast(1.0), "Rounds of witness selection, once witnesses are chosen, before we stop.";
         tolerance: f64 = 1e-3, ParamRange::Above(0.0), "Violation of the optimality conditions that the solver accepts.";
         memory_mib: usize = 1024, ParamRange::AtLeast(1.0), "MiB for kernel values; beyond that they are computed anew when needed.";
