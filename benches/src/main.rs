@@ -5,6 +5,7 @@
 
 mod contest;
 mod gram;
+mod mi_scale;
 mod mi_svm;
 mod one_norm;
 mod scale;
@@ -16,13 +17,14 @@ use std::process::ExitCode;
 use contest::{Outcome, Peer};
 
 /// All contests by name.
-const CONTESTS: [(&str, Contest); 6] = [
+const CONTESTS: [(&str, Contest); 7] = [
     ("gram", gram::run),
     ("svm", svm::run),
     ("linear", svm::run_linear),
     ("one_norm", one_norm::run),
     ("mi_svm", mi_svm::run),
     ("scale", scale::run),
+    ("mi_scale", mi_scale::run),
 ];
 
 /// Runs one contest.
