@@ -180,6 +180,12 @@ proptest! {
             let gram = set_kernel.gram(&bags).unwrap();
             prop_assert!(largest_difference(&gram, &expected) < 1e-10);
             prop_assert!(largest_difference(&set_kernel.cross_gram(&bags, &bags).unwrap(), &expected) < 1e-10);
+            let lengths: Vec<f64> = bags.bags().map(|bag| scale.length(&kernel, bag).unwrap()).collect();
+            let from_lengths = DMatrix::from_fn(n, n, |i, j| {
+                let lengths = lengths[i] * lengths[j];
+                if lengths == 0.0 { 0.0 } else { sum(&kernel, i, j) / lengths }
+            });
+            prop_assert!(largest_difference(&from_lengths, &expected) < 1e-10);
             prop_assert_eq!(&gram, &gram.transpose());
             prop_assert!(gram.clone().symmetric_eigenvalues().min() >= -EPSILON * gram.trace());
         }
@@ -214,6 +220,12 @@ proptest! {
     #[test]
     fn a_kernel_shows_as_a_word_that_reads_back(kernel in kernel()) {
         prop_assert_eq!(Kernel::parse(&kernel.show()), Some(kernel));
+    }
+
+    #[test]
+    fn a_scale_shows_as_a_word_that_reads_back(scale in prop::sample::select(vec![BagScale::Mean, BagScale::FeatureSpace])) {
+        prop_assert_eq!(BagScale::parse(&scale.show()), Some(scale));
+        prop_assert_eq!(BagScale::parse(&scale.show().to_uppercase()), None);
     }
 
     #[test]
