@@ -54,7 +54,8 @@ pub enum BagScale {
 }
 
 impl SetKernel {
-    /// The matrix of $K(B_i, B_j)$ over the bags of a set.
+    /// The matrix of $K(B_i, B_j)$ over the bags of a set. Its diagonal is not negative, and no entry is beyond
+    /// $\sqrt{K(B_i,B_i)\,K(B_j,B_j)}$ by more than a rounding, however much the instances of a bag cancel.
     ///
     /// Cost: every pair of instances once, a block at a time; the matrix over instances is never held.
     ///
@@ -81,6 +82,7 @@ impl SetKernel {
                     }
                 };
                 divide(&mut sums, &lengths, &lengths);
+                bound_by_diagonal(&mut sums);
                 Ok(sums)
             }
         }
@@ -229,6 +231,18 @@ fn divide(sums: &mut DMatrix<f64>, left: &[f64], right: &[f64]) {
         for (value, left) in column.iter_mut().zip(left) {
             let lengths = left * right;
             *value = if lengths == 0.0 { 0.0 } else { *value / lengths };
+        }
+    }
+}
+
+/// Holds a matrix to what Cauchy and Schwarz say of exact ones, $K_{ii}\ge0$ and $|K_{ij}|\le\sqrt{K_{ii}K_{jj}}$: where the instances of bags cancel, what is
+/// left may be rounding alone, and a solver would meet a kernel that is none.
+fn bound_by_diagonal(gram: &mut DMatrix<f64>) {
+    let roots: Vec<f64> = gram.diagonal().iter().map(|value| value.max(0.0).sqrt()).collect();
+    for (j, mut column) in gram.column_iter_mut().enumerate() {
+        for (i, value) in column.iter_mut().enumerate() {
+            let bound = if i == j { value.max(0.0) } else { roots[i] * roots[j] };
+            *value = value.clamp(-bound, bound);
         }
     }
 }

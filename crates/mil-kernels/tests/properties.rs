@@ -192,6 +192,29 @@ proptest! {
     }
 
     #[test]
+    fn bags_whose_instances_cancel_leave_no_rounding_that_a_kernel_could_not(
+        values in prop::collection::vec(-10.0..10.0_f64, 24),
+        scale in prop::sample::select(vec![BagScale::Mean, BagScale::FeatureSpace]),
+    ) {
+        let mut builder = BagSet::<()>::builder();
+        for (bag_idx, bag) in values.chunks(6).enumerate() {
+            // The last instance is what the other three are missing for a sum of 0.
+            let rest = [-(bag[0] + bag[2] + bag[4]), -(bag[1] + bag[3] + bag[5])];
+            builder.bag(bag_idx.to_string(), (), bag.chunks(2).chain([&rest[..]])).unwrap();
+        }
+        let bags = builder.build().unwrap();
+        let gram = SetKernel::Instances { kernel: Kernel::Linear, scale }.gram(&bags).unwrap();
+        for i in 0..bags.n_bags() {
+            prop_assert!(gram[(i, i)] >= 0.0);
+            prop_assert!(gram[(i, i)] == 0.0 || scale == BagScale::Mean, "no direction, hence no length");
+            for j in 0..i {
+                let bound = gram[(i, i)].sqrt() * gram[(j, j)].sqrt();
+                prop_assert!(gram[(i, j)].abs() <= bound, "{} is beyond {bound}", gram[(i, j)]);
+            }
+        }
+    }
+
+    #[test]
     fn the_embedding_is_its_definition(instances in instances(60), cut in 1..7_usize, sigma2 in 0.1..10.0) {
         let bags = bags_of(&instances, cut);
         let embedding = BagSimilarity::new(&instances, sigma2).unwrap().to_bags(&bags).unwrap();
