@@ -161,7 +161,7 @@ impl<'a> Machine<'a> {
 }
 
 /// Choice: a solution that rounding or the budget keeps from the tolerance is used all the same; its defect is told.
-fn best(outcome: Outcome) -> Solution {
+pub(crate) fn best(outcome: Outcome) -> Solution {
     outcome.best().expect("all duals at 0 are feasible, and the objective is bounded below")
 }
 

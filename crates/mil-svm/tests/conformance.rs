@@ -3,8 +3,8 @@
 use mil_core::BagModel;
 use mil_core::Learner;
 use mil_core::model_file::SavedModel;
-use mil_kernels::Kernel;
-use mil_svm::{GridKernel, GridSearch, MiSvmBag, MiSvmPattern, SilSvm, Slack, WitnessStart};
+use mil_kernels::{BagScale, Kernel};
+use mil_svm::{GridKernel, GridSearch, MiSvmBag, MiSvmPattern, Nsk, SilSvm, Slack, Stk, WitnessStart};
 use mil_testkit::conformance::{check, check_with};
 
 const KERNELS: [Kernel; 3] =
@@ -39,6 +39,18 @@ fn bag_mi_svm_conforms_by_its_shortcuts() {
         start: WitnessStart::InputMean,
         ..Default::default()
     });
+}
+
+#[test]
+fn nsk_conforms() {
+    for scale in [BagScale::Mean, BagScale::FeatureSpace] {
+        with_each_kernel(|kernel| Nsk { kernel, scale, positive_weight: 2.0, ..Default::default() });
+    }
+}
+
+#[test]
+fn stk_conforms() {
+    with_each_kernel(|kernel| Stk { kernel, positive_weight: 2.0, ..Default::default() });
 }
 
 #[test]
