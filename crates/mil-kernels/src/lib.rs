@@ -66,7 +66,7 @@ pub use gram::{cross_gram, diagonal, gram, gram_into};
 pub use kernel::Kernel;
 pub use matrix::Gram;
 pub use rows::{GramRows, KeptRows, PackedInstances};
-pub use set_kernel::{BagScale, SetKernel};
+pub use set_kernel::{BagScale, SetKernel, min_max};
 pub use similarity::{BagSimilarity, partial_similarity};
 
 /// The README's examples, run as tests.

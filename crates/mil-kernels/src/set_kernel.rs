@@ -3,8 +3,8 @@
 //! Gärtner, Flach, Kowalczyk & Smola, *Multi-Instance Kernels*, ICML 2002: a bag is compared with a bag either through all pairs of
 //! their instances or through a statistic of each.
 
-use mil_core::{BagLabel, BagSet};
-use nalgebra::{DMatrix, DMatrixView};
+use mil_core::{Bag, BagLabel, BagSet, ParamField};
+use nalgebra::{DMatrix, DMatrixView, DVector};
 use pulp::Simd;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -36,8 +36,7 @@ pub enum SetKernel {
         /// What the sum is divided by.
         scale: BagScale,
     },
-    /// The statistic kernel $k(s(B), s(B'))$ with the minimax statistic: $s(B)$ lists the least value of each feature in the bag, then
-    /// the greatest of each.
+    /// The statistic kernel $k(s(B), s(B'))$ with the minimax statistic of [`min_max`].
     MinMax {
         /// The kernel $k$ on statistics, vectors of twice as many features.
         kernel: Kernel,
@@ -55,7 +54,8 @@ pub enum BagScale {
 }
 
 impl SetKernel {
-    /// The matrix of $K(B_i, B_j)$ over the bags of a set.
+    /// The matrix of $K(B_i, B_j)$ over the bags of a set. Its diagonal is not negative, and no entry is beyond
+    /// $\sqrt{K(B_i,B_i)\,K(B_j,B_j)}$ by more than a rounding, however much the instances of a bag cancel.
     ///
     /// Cost: every pair of instances once, a block at a time; the matrix over instances is never held.
     ///
@@ -65,7 +65,7 @@ impl SetKernel {
         match self {
             SetKernel::MinMax { kernel } => {
                 Form::of(kernel)?.require_suitable(bags.instances())?;
-                Ok(gram(kernel, &min_max(bags)).map_err(of_bags)?.to_matrix())
+                Ok(gram(kernel, &statistics(bags)).map_err(of_bags)?.to_matrix())
             }
             SetKernel::Instances { kernel, scale } => {
                 let form = Form::of(kernel)?;
@@ -75,11 +75,14 @@ impl SetKernel {
                 let lengths = match scale {
                     BagScale::Mean => sizes(&offsets),
                     BagScale::FeatureSpace => {
-                        let length = |bag_idx: usize| length_of(kernel, bags, bag_idx, sums[(bag_idx, bag_idx)]);
-                        (0..bags.n_bags()).map(length).collect::<Result<_, _>>()?
+                        let length = |(bag_idx, bag)| {
+                            length_of(kernel, bag, sums[(bag_idx, bag_idx)]).map_err(|error| of_bag(error, bag_idx))
+                        };
+                        bags.bags().enumerate().map(length).collect::<Result<_, _>>()?
                     }
                 };
                 divide(&mut sums, &lengths, &lengths);
+                bound_by_diagonal(&mut sums);
                 Ok(sums)
             }
         }
@@ -99,34 +102,85 @@ impl SetKernel {
                 let form = Form::of(kernel)?;
                 form.require_suitable(left.instances())?;
                 form.require_suitable(right.instances())?;
-                cross_gram(kernel, &min_max(left), &min_max(right)).map_err(of_bags)
+                cross_gram(kernel, &statistics(left), &statistics(right)).map_err(of_bags)
             }
             SetKernel::Instances { kernel, scale } => {
                 let form = Form::of(kernel)?;
                 let (left_offsets, right_offsets) = (offsets_of(left), offsets_of(right));
                 let mut sums =
                     pair_sums(&form, (left.instances(), &left_offsets), (right.instances(), &right_offsets), false)?;
-                let (left, right) = match scale {
-                    BagScale::Mean => (sizes(&left_offsets), sizes(&right_offsets)),
-                    BagScale::FeatureSpace => (lengths(kernel, left)?, lengths(kernel, right)?),
-                };
-                divide(&mut sums, &left, &right);
+                divide(&mut sums, &lengths(*scale, kernel, left)?, &lengths(*scale, kernel, right)?);
                 Ok(sums)
             }
         }
     }
 }
 
-/// $s(B)$ of every bag, one per column.
-fn min_max<Y: BagLabel>(bags: &BagSet<Y>) -> DMatrix<f64> {
-    let mut statistics = DMatrix::zeros(2 * bags.n_features(), bags.n_bags());
-    for (bag, mut statistic) in bags.bags().zip(statistics.column_iter_mut()) {
-        for (feature_idx, values) in bag.matrix().row_iter().enumerate() {
-            statistic[feature_idx] = values.min();
-            statistic[bags.n_features() + feature_idx] = values.max();
+impl BagScale {
+    /// What a bag adds to the divisor, so that $K(B,B') = S(B,B')/(\operatorname{len}B\,\operatorname{len}B')$ with the plain sums $S$ over
+    /// pairs: $|B|$, or $\sqrt{S(B,B)}$, which is 0 where `FeatureSpace` says that the bag has no direction.
+    ///
+    /// # Errors
+    /// As for [`SetKernel::gram`] of this bag alone.
+    ///
+    /// ```
+    /// use mil_core::Bag;
+    /// use mil_kernels::{BagScale, Kernel};
+    /// let bag = Bag::new("a", 1, &[1.0, 3.0])?;
+    /// assert_eq!(BagScale::Mean.length(&Kernel::Linear, bag)?, 2.0);
+    /// assert_eq!(BagScale::FeatureSpace.length(&Kernel::Linear, bag)?, 4.0); // the root of 1 + 3 + 3 + 9
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn length(self, kernel: &Kernel, bag: Bag<'_>) -> Result<f64, KernelError> {
+        match self {
+            BagScale::Mean => Ok(bag.n_instances() as f64),
+            BagScale::FeatureSpace => {
+                let (instances, offsets) = (bag.matrix(), [0, bag.n_instances()]);
+                let sums = pair_sums(&Form::of(kernel)?, (instances, &offsets), (instances, &offsets), true)?;
+                length_of(kernel, bag, sums[(0, 0)])
+            }
         }
     }
-    statistics
+}
+
+impl ParamField for BagScale {
+    const KIND: &'static str = "one of mean, feature-space";
+
+    fn parse(word: &str) -> Option<BagScale> {
+        match word {
+            "mean" => Some(BagScale::Mean),
+            "feature-space" => Some(BagScale::FeatureSpace),
+            _ => None,
+        }
+    }
+
+    fn show(&self) -> String {
+        match self {
+            BagScale::Mean => "mean",
+            BagScale::FeatureSpace => "feature-space",
+        }
+        .to_owned()
+    }
+}
+
+/// The minimax statistic $s(B)$ of a bag: the least value of each feature, then the greatest of each.
+///
+/// ```
+/// use mil_core::Bag;
+/// let bag = Bag::new("a", 2, &[1.0, 5.0, 3.0, 4.0])?; // two instances of two features
+/// assert_eq!(mil_kernels::min_max(bag).as_slice(), [1.0, 4.0, 3.0, 5.0]);
+/// # Ok::<(), mil_core::BagError>(())
+/// ```
+#[must_use]
+pub fn min_max(bag: Bag<'_>) -> DVector<f64> {
+    let matrix = bag.matrix();
+    let (least, greatest) = (matrix.row_iter().map(|x| x.min()), matrix.row_iter().map(|x| x.max()));
+    DVector::from_iterator(2 * bag.n_features(), least.chain(greatest))
+}
+
+/// $s(B)$ of every bag, one per column.
+fn statistics<Y: BagLabel>(bags: &BagSet<Y>) -> DMatrix<f64> {
+    DMatrix::from_columns(&bags.bags().map(min_max).collect::<Vec<_>>())
 }
 
 fn offsets_of<Y: BagLabel>(bags: &BagSet<Y>) -> Vec<usize> {
@@ -137,24 +191,15 @@ fn sizes(offsets: &[usize]) -> Vec<f64> {
     offsets.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect()
 }
 
-/// $\sqrt{K(B,B)}$ of every bag by itself.
-fn lengths<Y: BagLabel>(kernel: &Kernel, bags: &BagSet<Y>) -> Result<Vec<f64>, KernelError> {
-    let form = Form::of(kernel)?;
-    let length = |bag_idx: usize| {
-        let bag = bags.bag(bag_idx);
-        let offsets = [0, bag.n_instances()];
-        let sums = pair_sums(&form, (bag.matrix(), &offsets), (bag.matrix(), &offsets), true);
-        let sum = sums.map_err(|error| of_bag(error, bag_idx))?[(0, 0)];
-        length_of(kernel, bags, bag_idx, sum)
-    };
-    (0..bags.n_bags()).map(length).collect()
+/// The length of every bag by itself.
+fn lengths<Y: BagLabel>(scale: BagScale, kernel: &Kernel, bags: &BagSet<Y>) -> Result<Vec<f64>, KernelError> {
+    let length = |(bag_idx, bag)| scale.length(kernel, bag).map_err(|error| of_bag(error, bag_idx));
+    bags.bags().enumerate().map(length).collect()
 }
 
 /// The length behind a sum over all pairs within a bag, 0 where the sum is rounding alone.
-fn length_of<Y: BagLabel>(kernel: &Kernel, bags: &BagSet<Y>, bag_idx: usize, sum: f64) -> Result<f64, KernelError> {
-    let bag = bags.bag(bag_idx);
-    let values = diagonal(kernel, bag.matrix()).map_err(|error| of_bag(error, bag_idx))?;
-    let reach: f64 = values.iter().map(|value| value.max(0.0).sqrt()).sum();
+fn length_of(kernel: &Kernel, bag: Bag<'_>, sum: f64) -> Result<f64, KernelError> {
+    let reach: f64 = diagonal(kernel, bag.matrix())?.iter().map(|value| value.max(0.0).sqrt()).sum();
     // Each of the sums over features and over instances rounds about once a term.
     let rounding = f64::EPSILON * (bag.n_instances() + bag.n_features()) as f64 * reach * reach;
     Ok(if sum > rounding { sum.sqrt() } else { 0.0 })
@@ -186,6 +231,18 @@ fn divide(sums: &mut DMatrix<f64>, left: &[f64], right: &[f64]) {
         for (value, left) in column.iter_mut().zip(left) {
             let lengths = left * right;
             *value = if lengths == 0.0 { 0.0 } else { *value / lengths };
+        }
+    }
+}
+
+/// Holds a matrix to what Cauchy and Schwarz say of exact ones, $K_{ii}\ge0$ and $|K_{ij}|\le\sqrt{K_{ii}K_{jj}}$: where the instances of bags cancel, what is
+/// left may be rounding alone, and a solver would meet a kernel that is none.
+fn bound_by_diagonal(gram: &mut DMatrix<f64>) {
+    let roots: Vec<f64> = gram.diagonal().iter().map(|value| value.max(0.0).sqrt()).collect();
+    for (j, mut column) in gram.column_iter_mut().enumerate() {
+        for (i, value) in column.iter_mut().enumerate() {
+            let bound = if i == j { value.max(0.0) } else { roots[i] * roots[j] };
+            *value = value.clamp(-bound, bound);
         }
     }
 }

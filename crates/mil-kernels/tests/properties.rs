@@ -180,8 +180,37 @@ proptest! {
             let gram = set_kernel.gram(&bags).unwrap();
             prop_assert!(largest_difference(&gram, &expected) < 1e-10);
             prop_assert!(largest_difference(&set_kernel.cross_gram(&bags, &bags).unwrap(), &expected) < 1e-10);
+            let lengths: Vec<f64> = bags.bags().map(|bag| scale.length(&kernel, bag).unwrap()).collect();
+            let from_lengths = DMatrix::from_fn(n, n, |i, j| {
+                let lengths = lengths[i] * lengths[j];
+                if lengths == 0.0 { 0.0 } else { sum(&kernel, i, j) / lengths }
+            });
+            prop_assert!(largest_difference(&from_lengths, &expected) < 1e-10);
             prop_assert_eq!(&gram, &gram.transpose());
             prop_assert!(gram.clone().symmetric_eigenvalues().min() >= -EPSILON * gram.trace());
+        }
+    }
+
+    #[test]
+    fn bags_whose_instances_cancel_leave_no_rounding_that_a_kernel_could_not(
+        values in prop::collection::vec(-10.0..10.0_f64, 24),
+        scale in prop::sample::select(vec![BagScale::Mean, BagScale::FeatureSpace]),
+    ) {
+        let mut builder = BagSet::<()>::builder();
+        for (bag_idx, bag) in values.chunks(6).enumerate() {
+            // The last instance is what the other three are missing for a sum of 0.
+            let rest = [-(bag[0] + bag[2] + bag[4]), -(bag[1] + bag[3] + bag[5])];
+            builder.bag(bag_idx.to_string(), (), bag.chunks(2).chain([&rest[..]])).unwrap();
+        }
+        let bags = builder.build().unwrap();
+        let gram = SetKernel::Instances { kernel: Kernel::Linear, scale }.gram(&bags).unwrap();
+        for i in 0..bags.n_bags() {
+            prop_assert!(gram[(i, i)] >= 0.0);
+            prop_assert!(gram[(i, i)] == 0.0 || scale == BagScale::Mean, "no direction, hence no length");
+            for j in 0..i {
+                let bound = gram[(i, i)].sqrt() * gram[(j, j)].sqrt();
+                prop_assert!(gram[(i, j)].abs() <= bound, "{} is beyond {bound}", gram[(i, j)]);
+            }
         }
     }
 
@@ -214,6 +243,12 @@ proptest! {
     #[test]
     fn a_kernel_shows_as_a_word_that_reads_back(kernel in kernel()) {
         prop_assert_eq!(Kernel::parse(&kernel.show()), Some(kernel));
+    }
+
+    #[test]
+    fn a_scale_shows_as_a_word_that_reads_back(scale in prop::sample::select(vec![BagScale::Mean, BagScale::FeatureSpace])) {
+        prop_assert_eq!(BagScale::parse(&scale.show()), Some(scale));
+        prop_assert_eq!(BagScale::parse(&scale.show().to_uppercase()), None);
     }
 
     #[test]

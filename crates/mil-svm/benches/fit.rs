@@ -21,7 +21,8 @@ fn bench<L: Tunable<Model: BagModel>>(criterion: &mut Criterion, name: &str, lea
     let bags = musk1();
     let learner = learner.tuned(penalty, &Kernel::Gaussian { gamma: GAMMA });
     let model = learner.fit(&bags).expect("Musk1 has both classes");
-    let n_right = (0..bags.n_bags()).filter(|&idx| model.predict(bags.bag(idx)).ok() == Some(bags.labels()[idx])).count();
+    let n_right =
+        (0..bags.n_bags()).filter(|&idx| model.predict(bags.bag(idx)).ok() == Some(bags.labels()[idx])).count();
     assert!(n_right > bags.n_bags() / 2, "{name} labels {n_right} of its own {} bags right", bags.n_bags());
     let mut group = criterion.benchmark_group("fit");
     group.sample_size(10);
@@ -35,7 +36,12 @@ fn fits(criterion: &mut Criterion) {
     bench(criterion, "sil-svm", &SilSvm::default(), 10.0);
     bench(criterion, "mi-svm", &MiSvmPattern::default(), 10.0);
     bench(criterion, "mi-svm-bag", &MiSvmBag::default(), 1.0);
-    bench(criterion, "mi-svm-bag-slack-per-instance", &MiSvmBag { slack: Slack::PerInstance, ..Default::default() }, 1.0);
+    bench(
+        criterion,
+        "mi-svm-bag-slack-per-instance",
+        &MiSvmBag { slack: Slack::PerInstance, ..Default::default() },
+        1.0,
+    );
     bench(criterion, "al-svm", &AlSvm::default(), 10.0);
     bench(criterion, "aw-svm", &AwSvm::default(), 1.0);
     bench(criterion, "mica", &Mica::default(), 10.0);

@@ -18,7 +18,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for bag in bags.bags().step_by(9) {
         let witness = witness_of(&model, bag)?.expect("MI-SVM scores instances");
         let probability = model.probability(bag)?;
-        println!("{:<12} {:>6.2} {:>12.2} {:>8} of {}", bag.name(), model.score(bag)?, probability, witness + 1, bag.n_instances());
+        println!(
+            "{:<12} {:>6.2} {:>12.2} {:>8} of {}",
+            bag.name(),
+            model.score(bag)?,
+            probability,
+            witness + 1,
+            bag.n_instances()
+        );
     }
     Ok(())
 }

@@ -23,6 +23,9 @@ pub enum SvmError {
         /// What is allowed.
         memory_mib: usize,
     },
+    /// A weight of the machine, or a score of its bags, left the range of `f64`.
+    #[error("a weight of the machine is not a finite number; lower the penalty or rescale the features")]
+    Overflow,
     /// A grid without a cell.
     #[error("the grid has no {0}; give at least one")]
     EmptyGrid(&'static str),

@@ -59,11 +59,14 @@ mod mi_svm_pattern;
 mod mica;
 mod miss_svm;
 mod model;
+mod nsk;
+mod over_bags;
 mod points;
 mod sbmil;
 mod separator;
 mod sil;
 mod smil;
+mod stk;
 mod stmil;
 mod task;
 
@@ -79,11 +82,13 @@ pub use mi_svm_pattern::MiSvmPattern;
 pub use mica::Mica;
 pub use miss_svm::{MissChoice, MissSvm};
 pub use model::InstanceSvm;
+pub use nsk::{Nsk, SetSvm};
 pub use points::InstanceKernel;
 pub use sbmil::Sbmil;
 pub use separator::Separator;
 pub use sil::SilSvm;
 pub use smil::Smil;
+pub use stk::{StatisticSvm, Stk};
 pub use stmil::Stmil;
 pub use task::Task;
 

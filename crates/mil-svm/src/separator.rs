@@ -53,6 +53,15 @@ impl Separator {
         }
     }
 
+    /// The kernel $k$.
+    #[must_use]
+    pub fn kernel(&self) -> &Kernel {
+        match &self.expansion {
+            Expansion::Weights(_) => &Kernel::Linear,
+            Expansion::Support { kernel, .. } => kernel,
+        }
+    }
+
     /// $b$.
     #[must_use]
     pub fn bias(&self) -> f64 {

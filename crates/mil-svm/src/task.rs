@@ -39,15 +39,8 @@ impl<'a> Task<'a> {
     }
 
     fn over(bags: &'a BagSet<Label>, kernel: &'a InstanceKernel<'a>, in_play: Vec<bool>) -> Result<Task<'a>, FitError> {
-        let task = Task { bags, kernel, in_play };
-        let n_bags = task.in_play.iter().filter(|in_play| **in_play).count();
-        let has = |label| task.blocks(label).next().is_some();
-        let lone = match (has(Label::Negative), has(Label::Positive)) {
-            (true, true) => return Ok(task),
-            (_, false) => Label::Negative,
-            (false, true) => Label::Positive,
-        };
-        Err(FitError::SingleClass { label: lone, n_bags })
+        require_both_classes(bags.labels(), &in_play)?;
+        Ok(Task { bags, kernel, in_play })
     }
 
     /// The bags, those held out among them.
@@ -83,4 +76,16 @@ impl<'a> Task<'a> {
     pub(crate) fn negative_instances(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         self.blocks(Label::Negative).flatten()
     }
+}
+
+/// Refuses bags in play of one class only.
+pub(crate) fn require_both_classes(labels: &[Label], in_play: &[bool]) -> Result<(), FitError> {
+    let labels = || labels.iter().zip(in_play).filter(|(_, in_play)| **in_play).map(|(label, _)| *label);
+    let has = |wanted| labels().any(|label| label == wanted);
+    let lone = match (has(Label::Negative), has(Label::Positive)) {
+        (true, true) => return Ok(()),
+        (_, false) => Label::Negative,
+        (false, true) => Label::Positive,
+    };
+    Err(FitError::SingleClass { label: lone, n_bags: labels().count() })
 }

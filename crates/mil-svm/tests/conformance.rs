@@ -3,10 +3,10 @@
 use mil_core::BagModel;
 use mil_core::Learner;
 use mil_core::model_file::SavedModel;
-use mil_kernels::Kernel;
+use mil_kernels::{BagScale, Kernel};
 use mil_svm::{
-    AlSvm, AwSvm, GridKernel, GridSearch, MiSvmBag, MiSvmPattern, Mica, MissSvm, Sbmil, SilSvm, Slack, Smil, Stmil,
-    WitnessStart,
+    AlSvm, AwSvm, GridKernel, GridSearch, MiSvmBag, MiSvmPattern, Mica, MissSvm, Nsk, Sbmil, SilSvm, Slack, Smil, Stk,
+    Stmil, WitnessStart,
 };
 use mil_testkit::conformance::{check, check_with};
 
@@ -77,6 +77,18 @@ fn al_svm_conforms() {
 #[test]
 fn aw_svm_conforms() {
     with_each_kernel(|kernel| AwSvm { kernel, cooling: 4.0, ..Default::default() });
+}
+
+#[test]
+fn nsk_conforms() {
+    for scale in [BagScale::Mean, BagScale::FeatureSpace] {
+        with_each_kernel(|kernel| Nsk { kernel, scale, positive_weight: 2.0, ..Default::default() });
+    }
+}
+
+#[test]
+fn stk_conforms() {
+    with_each_kernel(|kernel| Stk { kernel, positive_weight: 2.0, ..Default::default() });
 }
 
 #[test]

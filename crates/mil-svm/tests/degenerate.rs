@@ -2,7 +2,9 @@
 
 use mil_core::{BagModel, BagSet, FitError, Label, Learner};
 use mil_kernels::Kernel;
-use mil_svm::{AlSvm, AwSvm, GridSearch, MiSvmBag, MiSvmPattern, Mica, MissSvm, Sbmil, SilSvm, Smil, Stmil, Tunable};
+use mil_svm::{
+    AlSvm, AwSvm, GridSearch, MiSvmBag, MiSvmPattern, Mica, MissSvm, Nsk, Sbmil, SilSvm, Smil, Stk, Stmil, Tunable,
+};
 
 const KERNELS: [Kernel; 3] =
     [Kernel::Linear, Kernel::Polynomial { degree: 3, scale: 1.0, offset: 1.0 }, Kernel::Gaussian { gamma: 0.5 }];
@@ -23,6 +25,8 @@ fn with_each_learner(visitor: &mut impl Visitor) {
     visitor.visit("MICA", Mica::default());
     visitor.visit("AL-SVM", AlSvm::default());
     visitor.visit("AW-SVM", AwSvm::default());
+    visitor.visit("NSK", Nsk::default());
+    visitor.visit("STK", Stk::default());
 }
 
 fn set(bags: &[(Label, &[&[f64]])]) -> BagSet<Label> {

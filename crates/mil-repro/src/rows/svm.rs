@@ -2,7 +2,7 @@
 
 use mil_core::{Scaled, Scaling};
 use mil_kernels::Kernel;
-use mil_svm::{AlSvm, AwSvm, GridKernel, GridSearch, MiSvmBag, MiSvmPattern, Mica, SilSvm, Tunable};
+use mil_svm::{AlSvm, AwSvm, GridKernel, GridSearch, MiSvmBag, MiSvmPattern, Mica, Nsk, SilSvm, Tunable};
 
 use crate::row::{AnyLearner, LearnerFor, Row};
 
@@ -22,6 +22,7 @@ pub(super) fn rows() -> Vec<Row> {
         row("sil-svm", "SIL-SVM", GAUSSIAN, tuned(SilSvm::default(), gaussian)),
         row("mi-svm", "mi-SVM", GAUSSIAN, tuned(MiSvmPattern::default(), gaussian)),
         row("mi-svm-bag", "MI-SVM", GAUSSIAN, tuned(MiSvmBag::default(), gaussian)),
+        row("mi-kernel", "MI-Kernel", GAUSSIAN, tuned(Nsk::default(), gaussian)),
         row("mica", "MICA", LINEAR, tuned(Mica::default(), linear)),
         row("aw-svm", "AW-SVM", ANNEALED, tuned(AwSvm::default(), annealed)),
         row("al-svm", "AL-SVM", ANNEALED, tuned(AlSvm::default(), annealed)),
