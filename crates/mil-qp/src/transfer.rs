@@ -394,8 +394,14 @@ fn choose<K: KernelRows>(
     let mut is_chosen = vec![false; weights.len()];
     (is_chosen[taker], is_chosen[giver]) = (true, true);
     let mut n_fresh = 0;
+    let is_fresh = |idx: usize| weights.values[idx] == 0.0 || !cache.holds(idx);
     let mut fresh_of = vec![0; weights.room.len()];
-    let share_of_group = (FRESH / weights.room.len()).max(2);
+    // Of groups that violate, not of all: towards the end a few large ones are left, which would wait for their weights for many rounds.
+    let mut violating: Vec<usize> =
+        takers.iter().chain(&givers).filter(|&&idx| is_fresh(idx)).map(|&idx| weights.group_of[idx]).collect();
+    violating.sort_unstable();
+    violating.dedup();
+    let share_of_group = (FRESH / violating.len().max(1)).max(2);
     let n_pairs = takers.len().max(givers.len());
     let in_turn = (0..n_pairs).flat_map(|rank| [takers.get(rank), givers.get(rank)]).flatten();
     for &idx in in_turn {
@@ -406,7 +412,7 @@ fn choose<K: KernelRows>(
             continue;
         }
         // What has a row but no weight counts as well: else a round would take in most of what violates at first and matters little later.
-        if weights.values[idx] == 0.0 || !cache.holds(idx) {
+        if is_fresh(idx) {
             let of_group = &mut fresh_of[weights.group_of[idx]];
             if n_fresh == FRESH || *of_group == share_of_group {
                 continue;
