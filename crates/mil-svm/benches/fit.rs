@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use mil_core::{BagModel, BagSet, Label, Learner, Scaler, Scaling};
+use mil_core::{BagModel, BagSet, Label, Scaler, Scaling};
 use mil_kernels::Kernel;
 use mil_svm::{
     AlSvm, AwSvm, MiSvmBag, MiSvmPattern, Mica, MissSvm, Nsk, Sbmil, SilSvm, Slack, Smil, Stk, Stmil, Tunable,

@@ -30,7 +30,7 @@
 //! ```
 
 use mil_core::metrics::roc_auc;
-use mil_core::{BagSet, FitError, Label, Learner, StratifiedKFold, Target, stream};
+use mil_core::{BagSet, FitError, Label, Learner, ScoreSource, StratifiedKFold, Target, stream};
 use mil_kernels::Kernel;
 use rand::RngExt;
 use rayon::prelude::*;
@@ -81,6 +81,8 @@ pub struct GridReport {
     pub cells: Vec<GridCell>,
     /// Position of the best: the highest accuracy, among these the highest area under the curve, among these the first.
     pub best: usize,
+    /// The scores of the training bags under the best cell, each while it was held out.
+    pub scores: Vec<f64>,
 }
 
 /// One cell of the grid.
@@ -117,7 +119,7 @@ impl<L: Tunable> GridSearch<L> {
             }
         }
         let folds = StratifiedKFold { n_folds: self.n_folds, n_repeats: 1, seed: self.seed }.split(bags.labels())?;
-        let mut cells = Vec::new();
+        let (mut cells, mut best, mut best_scores) = (Vec::new(), 0, Vec::new());
         for kernel in self.concrete_kernels(bags)? {
             let values = self.learner.tuned(self.penalties[0], &kernel).values(bags)?;
             let jobs: Vec<(f64, usize)> =
@@ -136,11 +138,14 @@ impl<L: Tunable> GridSearch<L> {
                     fold.test.iter().zip(held_out).for_each(|(&bag_idx, score)| scores[bag_idx] = score);
                 }
                 cells.push(cell(kernel.clone(), penalty, &scores, bags.labels()));
+                let rank = |at: usize| (cells[at].accuracy, cells[at].auc);
+                let last = cells.len() - 1;
+                if last == 0 || rank(last) > rank(best) {
+                    (best, best_scores) = (last, scores);
+                }
             }
         }
-        let rank = |cell: &GridCell| (cell.accuracy, cell.auc);
-        let best = (0..cells.len()).fold(0, |best, at| if rank(&cells[at]) > rank(&cells[best]) { at } else { best });
-        Ok(GridReport { cells, best })
+        Ok(GridReport { cells, best, scores: best_scores })
     }
 
     fn concrete_kernels(&self, bags: &BagSet<Label>) -> Result<Vec<Kernel>, FitError> {
@@ -164,9 +169,22 @@ impl<L: Tunable> Learner for GridSearch<L> {
     type Model = L::Model;
 
     fn fit(&self, bags: &BagSet<Label>) -> Result<L::Model, FitError> {
-        let report = self.search(bags)?;
+        HeldOut.fit_and_score(self, bags).map(|(model, _)| model)
+    }
+}
+
+/// Scores for [`Calibrated`](mil_core::Calibrated) and [`Probabilistic`](mil_core::Probabilistic) from the search itself: those of the best cell, each bag held out. Costs nothing further.
+///
+/// The cell was chosen by the same scores, so that they flatter a little; [`OutOfFold`](mil_core::OutOfFold) searches anew in every fold and does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HeldOut;
+
+impl<L: Tunable> ScoreSource<GridSearch<L>> for HeldOut {
+    fn fit_and_score(&self, search: &GridSearch<L>, bags: &BagSet<Label>) -> Result<(L::Model, Vec<f64>), FitError> {
+        let report = search.search(bags)?;
         let GridCell { kernel, penalty, .. } = report.best_cell();
-        self.learner.tuned(*penalty, kernel).fit(bags)
+        let model = search.learner.tuned(*penalty, kernel).fit(bags)?;
+        Ok((model, report.scores))
     }
 }
 

@@ -3,10 +3,10 @@
 mod common;
 
 use common::{CLOSE, TOLERANCE, bags, half_squared_norm, kernels, never_rises, values};
-use mil_core::{BagModel, BagSet, CrossValidation, Label, Learner, StratifiedKFold};
+use mil_core::{BagModel, BagSet, Calibrated, CrossValidation, Label, Learner, StratifiedKFold, best_threshold};
 use mil_kernels::Kernel;
 use mil_svm::{
-    GridKernel, GridSearch, InstanceSvm, MiSvmBag, MiSvmPattern, SilSvm, Slack, Stop, Tunable, WitnessStart,
+    GridKernel, GridSearch, HeldOut, InstanceSvm, MiSvmBag, MiSvmPattern, SilSvm, Slack, Stop, Tunable, WitnessStart,
 };
 use mil_testkit::strategies::{Flavour, bag_sets_of};
 use proptest::prelude::*;
@@ -182,7 +182,29 @@ fn the_grid_finds_the_cell_that_cross_validation_prefers() {
     }
     let best = report.cells.iter().map(|cell| cell.accuracy).fold(0.0, f64::max);
     assert_eq!(report.best_cell().accuracy, best);
+    let n_right = report
+        .scores
+        .iter()
+        .zip(bags.labels())
+        .filter(|(score, label)| (**score >= 0.0) == (**label == Label::Positive))
+        .count();
+    assert_eq!(n_right as f64 / bags.n_bags() as f64, best, "the scores are those of the best cell");
     assert!(report.cells.iter().any(|cell| cell.accuracy < best), "a grid in which all is equal tells nothing");
+}
+
+#[test]
+fn a_search_gives_its_own_scores_to_thresholds() {
+    let bags = mil_data::catalogue::musk1();
+    let bags = bags.select(&(30..62).collect::<Vec<_>>());
+    let search = GridSearch {
+        kernels: vec![GridKernel::GaussianOverMedian(2.0)],
+        penalties: vec![1.0, 10.0],
+        n_folds: 4,
+        ..GridSearch::of(SilSvm::default())
+    };
+    let report = search.search(&bags).unwrap();
+    let model = Calibrated { learner: search, source: HeldOut }.fit(&bags).unwrap();
+    assert_eq!(model.threshold(), best_threshold(&report.scores, bags.labels()));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The maximum-margin family. Penalty and kernel of every row are chosen by a grid search inside the training folds.
 
-use mil_core::{Scaled, Scaling};
+use mil_core::{BagModel, Calibrated, Learner, Scaled, Scaling};
 use mil_kernels::Kernel;
-use mil_svm::{AlSvm, AwSvm, GridKernel, GridSearch, MiSvmBag, MiSvmPattern, Mica, Nsk, SilSvm, Tunable};
+use mil_svm::{AlSvm, AwSvm, GridKernel, GridSearch, HeldOut, MiSvmBag, MiSvmPattern, Mica, Nsk, SilSvm, Tunable};
 
 use crate::row::{AnyLearner, LearnerFor, Row};
 
@@ -16,10 +16,13 @@ const ANNEALED: &str = "as for mi-SVM, but Gaussian kernels of 3 and 8 and C = 1
 const ONE_NORM: &str = "penalty and kernel by inner folds as for mi-SVM; on Musk and Fox Gaussian kernels of 1 and 3, C = 1, 10; on Elephant and Tiger the linear one, \
                         C = 0.1, 0.3, 1, 3";
 
+const CALIBRATED: &str = "as for SIL-SVM, and the threshold from the scores of the same inner folds";
+
 /// All with the max rule where the method scores instances.
 pub(super) fn rows() -> Vec<Row> {
     vec![
         row("sil-svm", "SIL-SVM", GAUSSIAN, tuned(SilSvm::default(), gaussian)),
+        row("sil-svm-calibrated", "SIL-SVM, calibrated", CALIBRATED, calibrated(SilSvm::default(), gaussian)),
         row("mi-svm", "mi-SVM", GAUSSIAN, tuned(MiSvmPattern::default(), gaussian)),
         row("mi-svm-bag", "MI-SVM", GAUSSIAN, tuned(MiSvmBag::default(), gaussian)),
         row("mi-kernel", "MI-Kernel", GAUSSIAN, tuned(Nsk::default(), gaussian)),
@@ -69,18 +72,29 @@ fn one_norm(data: &str) -> Grid {
 
 /// The learner tuned inside the training folds.
 fn tuned<L: Tunable + Send + 'static>(learner: L, grid: fn(&str) -> Grid) -> LearnerFor {
+    Box::new(move |data| scaled(data, search(data, learner.clone(), &grid(data))))
+}
+
+/// The same, with a threshold learnt there as well.
+fn calibrated<L: Tunable + Send + 'static>(learner: L, grid: fn(&str) -> Grid) -> LearnerFor {
     Box::new(move |data| {
-        let Grid { is_linear_too, ratios, penalties } = grid(data);
-        let linear = is_linear_too.then_some(GridKernel::Fixed(Kernel::Linear));
-        let gaussian = ratios.iter().map(|&ratio| GridKernel::GaussianOverMedian(ratio));
-        let search = GridSearch {
-            learner: learner.clone(),
-            kernels: linear.into_iter().chain(gaussian).collect(),
-            penalties: penalties.to_vec(),
-            n_folds: if data == "musk2" { 3 } else { 5 },
-            seed: 0,
-        };
-        let scaling = if is_standardised(data) { Scaling::None } else { Scaling::MinMax };
-        Box::new(Scaled { scaling, learner: search }) as Box<dyn AnyLearner>
+        scaled(data, Calibrated { learner: search(data, learner.clone(), &grid(data)), source: HeldOut })
     })
+}
+
+fn search<L>(data: &str, learner: L, grid: &Grid) -> GridSearch<L> {
+    let linear = grid.is_linear_too.then_some(GridKernel::Fixed(Kernel::Linear));
+    let gaussian = grid.ratios.iter().map(|&ratio| GridKernel::GaussianOverMedian(ratio));
+    GridSearch {
+        learner,
+        kernels: linear.into_iter().chain(gaussian).collect(),
+        penalties: grid.penalties.to_vec(),
+        n_folds: if data == "musk2" { 3 } else { 5 },
+        seed: 0,
+    }
+}
+
+fn scaled<L: Learner<Model: BagModel> + Send + 'static>(data: &str, learner: L) -> Box<dyn AnyLearner> {
+    let scaling = if is_standardised(data) { Scaling::None } else { Scaling::MinMax };
+    Box::new(Scaled { scaling, learner })
 }
