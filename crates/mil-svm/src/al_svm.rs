@@ -8,10 +8,10 @@
 //! For a given machine the best probabilities are $p_i = 1/\bigl(1+e^{-(g_i+\mu_B)/T}\bigr)$, $g_i = C_-(1+f_i)_+-C_+(1-f_i)_+$ what the instance gains by being positive, and $\mu_B\ge0$ the least that meets the constraint.
 //! For given probabilities it is an ordinary machine in which every instance of a positive bag stands on both sides, at costs $C_+p_i$ and $C_-(1-p_i)$.
 //!
-//! At the end labels are hard, and mi-SVM's own alternation takes them to its fixed point, so that the two differ in nothing but where they start: this is the annealed imputation.
+//! At the end labels are hard, and mi-SVM's own alternation takes them to its fixed point, so that the two differ in nothing but where they start: this is annealed imputation.
 //!
-//! Choice: temperatures fall from ten times to a hundredth of $C$, by a factor of 2; the first machine has $p_i=\tfrac12$ (1 where the bag has no other). Choice: few instances may leave the warm machine at $w=0$, where no
-//! instance gains more than another and cooling changes nothing; then the labels of the bags are the start, as they are mi-SVM's.
+//! Choice: temperatures fall from ten times to a hundredth of $C$, by a factor of 2; the first machine has $p_i=\tfrac12$ (1 where the bag has no other). Choice: the labels of the bags, mi-SVM's
+//! start, compete with the frozen ones, and the lower objective wins: with a narrow kernel many instances stay undecided at $f_i=0$, where no label gains, and few instances may leave the warm machine at $w=0$.
 //!
 //! Cost: a machine over all instances, those of positive bags twice, for each round at each of 10 temperatures, each from where the last ended; then mi-SVM's.
 //!
@@ -32,7 +32,7 @@
 use mil_core::{BagSet, FitError, Label, ParamRange, Params};
 use mil_kernels::Kernel;
 
-use crate::alternation::{AnnealedTrace, nearer_sides};
+use crate::alternation::{AnnealedTrace, better, nearer_sides};
 use crate::annealing::{Schedule, anneal, growth, surprise};
 use crate::learner::{Separates, fit_with, over_instances};
 use crate::machine::{Demands, Machine, Separation};
@@ -102,12 +102,8 @@ impl AlSvm {
         let (warm, levels) = anneal(self.schedule(), even.collect(), solve, spread)?;
         let hard = self.hard();
         let of_bags = vec![Label::Positive; n_positive];
-        let labels = if tells_apart(task, &warm.values, self.tolerance) {
-            hard.relabel(task, &nearer_sides(task, &of_bags, &warm.values), &warm.values)
-        } else {
-            of_bags
-        };
-        let (separation, alternation) = hard.impute_from(task, labels)?;
+        let frozen = hard.relabel(task, &nearer_sides(task, &of_bags, &warm.values), &warm.values);
+        let (separation, alternation) = better(hard.impute_from(task, frozen)?, hard.impute_from(task, of_bags)?);
         Ok((separation, AnnealedTrace { levels, alternation }))
     }
 
@@ -128,13 +124,6 @@ impl Separates for AlSvm {
     fn separate(&self, task: &Task<'_>) -> Result<Separation, SvmError> {
         self.freeze(task).map(|(separation, _)| separation)
     }
-}
-
-/// Whether the values of the instances of positive bags differ by more than the solver's tolerance.
-fn tells_apart(task: &Task<'_>, values: &[f64], tolerance: f64) -> bool {
-    let of_positives = task.positive_instances().map(|idx| values[idx]);
-    let highest = of_positives.clone().fold(f64::NEG_INFINITY, f64::max);
-    highest - of_positives.fold(f64::INFINITY, f64::min) > tolerance
 }
 
 /// Beyond this the logistic function is 1 in `f64`.
