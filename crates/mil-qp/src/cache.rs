@@ -7,7 +7,7 @@ use crate::ProblemError;
 /// Rows restricted to the columns still in play, in a bounded number of bytes but never fewer than two rows. The rows used longest ago leave first.
 pub(crate) struct RowCache<'a, K: KernelRows> {
     kernel: &'a K,
-    /// The columns, some of them at a time as they came, and how many these are.
+    /// The columns, some of them at a time as they came, and how many these are; none where rows are read from the kernel.
     columns: Vec<(K::Prepared, usize)>,
     /// Values in a row.
     width: usize,
@@ -160,11 +160,14 @@ impl<'a, K: KernelRows> RowCache<'a, K> {
     }
 
     fn add_columns(&mut self, idxs: &[usize]) {
-        if !idxs.is_empty() {
-            let are_all = self.columns.is_empty() && idxs.iter().copied().eq(0..self.slot_of.len());
-            self.is_resident = are_all && self.kernel.keeps_rows();
+        if idxs.is_empty() {
+            return;
+        }
+        let are_all = self.width == 0 && idxs.iter().copied().eq(0..self.slot_of.len());
+        self.is_resident = are_all && self.kernel.keeps_rows();
+        self.width += idxs.len();
+        if !self.is_resident {
             self.columns.push((self.kernel.prepare(idxs), idxs.len()));
-            self.width += idxs.len();
         }
     }
 
