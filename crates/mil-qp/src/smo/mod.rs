@@ -81,13 +81,13 @@ const BATCH: usize = 64;
 /// Most variables in a block: its matrix has the square of this, 32 MiB.
 const BLOCK_LIMIT: usize = 2048;
 /// Variables that enter a block at once, of those to rise and of those to fall: a quarter of what is there, but not fewer than this.
-const LEAST_ADMITTED: usize = 16;
+const LEAST_ADMITTED: usize = 24;
 /// And not more than this.
 const MOST_ADMITTED: usize = 64;
 /// A block is thinned when fewer than this part of its variables take part in a violation.
 const WORTH_KEEPING: f64 = 0.7;
 /// A block is worked on until its own violation is this part of what it was over all variables.
-const INNER_TOLERANCE: f64 = 0.3;
+const INNER_TOLERANCE: f64 = 0.1;
 /// Pairs moved in a block before the others are looked at again, for each of its variables.
 const INNER_STEPS: usize = 64;
 /// A variable enters the block if its violation is at least this part of the worst.
