@@ -1,6 +1,7 @@
 //! Rows of a kernel, kept as long as there is room; those that a kernel keeps itself are passed on.
 
 use mil_core::{Buffer, KernelRows};
+use rayon::prelude::*;
 
 use crate::ProblemError;
 
@@ -213,4 +214,26 @@ impl<'a, K: KernelRows> RowCache<'a, K> {
         self.slots.extend((0..n_fresh).map(|_| Slot { idx: 0, used: self.now }));
         places
     }
+}
+
+/// Sums that one thread brings up to date.
+const CHUNK: usize = 4096;
+
+/// Adds multiples of rows, four at a time: sums are read and written once for all four.
+pub(crate) fn add_rows(sums: &mut [f64], moves: &[(f64, &[f64])]) {
+    sums.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk_idx, sums)| {
+        let start = chunk_idx * CHUNK;
+        let (fours, rest) = moves.as_chunks::<4>();
+        for [(a, row_a), (b, row_b), (c, row_c), (d, row_d)] in fours {
+            let span = start..start + sums.len();
+            let rows = row_a[span.clone()].iter().zip(&row_b[span.clone()]).zip(&row_c[span.clone()]).zip(&row_d[span]);
+            for (sum, (((ra, rb), rc), rd)) in sums.iter_mut().zip(rows) {
+                *sum += a * ra + b * rb + (c * rc + d * rd);
+            }
+        }
+        for (a, row) in rest {
+            let row = &row[start..start + sums.len()];
+            sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += a * value);
+        }
+    });
 }

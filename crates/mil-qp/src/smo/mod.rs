@@ -21,11 +21,10 @@ mod newton;
 mod variables;
 
 use mil_core::KernelRows;
-use rayon::prelude::*;
 
 use self::block::Block;
 use self::variables::Variables;
-use crate::cache::RowCache;
+use crate::cache::{RowCache, add_rows};
 use crate::certificate::require_length;
 use crate::error::{require_finite, require_setting};
 use crate::svm_dual::add_kernel_product;
@@ -653,26 +652,4 @@ fn first_by(mut items: Vec<usize>, n: usize, order: impl Fn(&usize, &usize) -> s
         items.truncate(n);
     }
     items
-}
-
-/// Values of the gradient that one thread brings up to date.
-const CHUNK: usize = 4096;
-
-/// Adds multiples of rows, four at a time.
-fn add_rows(gradient: &mut [f64], moves: &[(f64, &[f64])]) {
-    gradient.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk_idx, gradient)| {
-        let start = chunk_idx * CHUNK;
-        let (fours, rest) = moves.as_chunks::<4>();
-        for [(a, row_a), (b, row_b), (c, row_c), (d, row_d)] in fours {
-            let span = start..start + gradient.len();
-            let rows = row_a[span.clone()].iter().zip(&row_b[span.clone()]).zip(&row_c[span.clone()]).zip(&row_d[span]);
-            for (gradient, (((ra, rb), rc), rd)) in gradient.iter_mut().zip(rows) {
-                *gradient += a * ra + b * rb + (c * rc + d * rd);
-            }
-        }
-        for (a, row) in rest {
-            let row = &row[start..start + gradient.len()];
-            gradient.iter_mut().zip(row).for_each(|(gradient, value)| *gradient += a * value);
-        }
-    });
 }
