@@ -164,12 +164,13 @@ impl<'a> Pairs<'a> {
     }
 
     /// Turns what a pass over the features has left into the values of the form, in `tile`: the products of centred instances where the
-    /// form uses distances, else the products. The other two count where the form uses them beside distances.
+    /// form uses distances, else the products. The other two count where the form uses them beside distances. Right instances from `n_right` on only fill up the panel.
     #[inline(always)]
     pub(crate) fn apply<S: Simd>(
         &self,
         left_panel: usize,
         right_panel: usize,
+        n_right: usize,
         tile: &mut Tile,
         products: &Tile,
         minima: &Tile,
@@ -192,7 +193,7 @@ impl<'a> Pairs<'a> {
                 return;
             }
             Some((Function::Gaussian { gamma }, weight)) if !self.refine => {
-                for c in 0..WIDTH {
+                for c in 0..n_right {
                     for r in 0..HEIGHT {
                         let distance = squared_distance(left_norms[r], right_norms[c], tile[c][r]);
                         tile[c][r] = weight * exp_non_positive::<S>(-gamma * distance);
@@ -202,7 +203,7 @@ impl<'a> Pairs<'a> {
             }
             _ => {}
         }
-        for c in 0..WIDTH {
+        for c in 0..n_right {
             let mut distance = [0.0; HEIGHT];
             if self.uses_distances {
                 for r in 0..HEIGHT {

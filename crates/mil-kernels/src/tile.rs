@@ -173,7 +173,7 @@ pub(crate) fn centre_for(form: &Form, instances: DMatrixView<'_, f64>) -> Vec<f6
         // Divided first, since a sum of finite numbers may overflow.
         let share = 1.0 / instances.ncols().max(1) as f64;
         for instance in instances.column_iter() {
-            centre.iter_mut().zip(instance.iter()).for_each(|(c, x)| *c += x * share);
+            centre.iter_mut().zip(instance.as_slice()).for_each(|(c, x)| *c += x * share);
         }
     }
     centre
@@ -185,7 +185,7 @@ fn pack(instances: &Instances<'_>, centre: &[f64]) -> Vec<Lanes> {
     panels.par_chunks_mut(depth.max(1)).enumerate().for_each(|(panel, rows)| {
         for lane in 0..HEIGHT.min(instances.len() - panel * HEIGHT) {
             let instance = instances.get(panel * HEIGHT + lane);
-            for ((row, x), c) in rows.iter_mut().zip(instance.iter()).zip(centre) {
+            for ((row, x), c) in rows.iter_mut().zip(instance.as_slice()).zip(centre) {
                 row[lane / WIDTH][lane % WIDTH] = x - c;
             }
         }
@@ -195,7 +195,9 @@ fn pack(instances: &Instances<'_>, centre: &[f64]) -> Vec<Lanes> {
 
 pub(crate) fn require_finite(instances: DMatrixView<'_, f64>) -> Result<(), KernelError> {
     for (instance_idx, instance) in instances.column_iter().enumerate() {
-        if let Some(feature_idx) = instance.iter().position(|value| !value.is_finite()) {
+        // A search that may stop anywhere looks at one value at a time; only an error needs it.
+        if !instance.as_slice().iter().fold(true, |all, value| all & value.is_finite()) {
+            let feature_idx = instance.iter().position(|value| !value.is_finite()).expect("a value is not finite");
             return Err(KernelError::NotFinite { instance_idx, feature_idx, value: instance[feature_idx] });
         }
     }
@@ -277,17 +279,19 @@ impl<K: Sink> WithSimd for Visit<'_, K> {
                 }
                 let (x, (z, third)) = (left_panel * depth, right_place(right_panel));
                 let (x, z) = (x..x + depth, z * depth..(z + 1) * depth);
+                let n_right = WIDTH.min(right.len() - right_panel * WIDTH);
                 if distances {
-                    accumulate(simd, Product, &left.centred[x.clone()], &right.centred[z.clone()], third, &mut tile);
+                    let (x, z) = (&left.centred[x.clone()], &right.centred[z.clone()]);
+                    accumulate(simd, Product, x, z, third, n_right, &mut tile);
                 }
                 if products {
-                    let tile = if distances { &mut product } else { &mut tile };
-                    accumulate(simd, Product, &left.raw[x.clone()], &right.raw[z.clone()], third, tile);
+                    let (x, z) = (&left.raw[x.clone()], &right.raw[z.clone()]);
+                    accumulate(simd, Product, x, z, third, n_right, if distances { &mut product } else { &mut tile });
                 }
                 if minima {
-                    accumulate(simd, Minimum, &left.raw[x], &right.raw[z], third, &mut minimum);
+                    accumulate(simd, Minimum, &left.raw[x], &right.raw[z], third, n_right, &mut minimum);
                 }
-                pairs.apply::<S>(left_panel, right_panel, &mut tile, &product, &minimum);
+                pairs.apply::<S>(left_panel, right_panel, n_right, &mut tile, &product, &minimum);
                 sink.take(simd, i, j, &tile);
             }
         }
@@ -325,17 +329,26 @@ impl Step for Minimum {
     }
 }
 
-/// Sums up a tile, in pieces whose sums fit the registers of the instruction set.
+/// Sums up a tile, in pieces whose sums fit the registers of the instruction set. A panel of few right instances, as the last of a few rows on demand often is,
+/// costs half where half of it is enough.
 #[inline(always)]
-fn accumulate<S: Simd>(simd: S, step: impl Step, left: &[Lanes], right: &[Lanes], third: usize, tile: &mut Tile) {
+fn accumulate<S: Simd>(
+    simd: S,
+    step: impl Step,
+    left: &[Lanes],
+    right: &[Lanes],
+    third: usize,
+    n_right: usize,
+    tile: &mut Tile,
+) {
     match S::F64_LANES {
-        8 => accumulate_pieces::<S, 3, 8>(simd, step, left, right, third, tile),
-        2 => accumulate_pieces::<S, 6, 4>(simd, step, left, right, third, tile),
-        _ => accumulate_pieces::<S, 3, 4>(simd, step, left, right, third, tile),
+        8 if n_right > 4 => accumulate_pieces::<S, 3, 8>(simd, step, left, right, third, n_right, tile),
+        2 => accumulate_pieces::<S, 6, 4>(simd, step, left, right, third, n_right, tile),
+        _ => accumulate_pieces::<S, 3, 4>(simd, step, left, right, third, n_right, tile),
     }
 }
 
-/// Pieces of `V` vectors by `C` right instances.
+/// Pieces of `V` vectors by `C` right instances, as many as it takes for the first `n_right`.
 #[inline(always)]
 fn accumulate_pieces<S: Simd, const V: usize, const C: usize>(
     simd: S,
@@ -343,10 +356,11 @@ fn accumulate_pieces<S: Simd, const V: usize, const C: usize>(
     left: &[Lanes],
     right: &[Lanes],
     third: usize,
+    n_right: usize,
     tile: &mut Tile,
 ) {
     for v0 in (0..HEIGHT / S::F64_LANES).step_by(V) {
-        for c0 in (0..WIDTH).step_by(C) {
+        for c0 in (0..n_right).step_by(C) {
             let mut sums = [[simd.splat_f64s(0.0); V]; C];
             for (x, z) in left.iter().zip(right) {
                 let (x, z) = (S::as_simd_f64s(x.as_flattened()).0, &z[third]);

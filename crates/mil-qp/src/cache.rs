@@ -1,13 +1,14 @@
 //! Rows of a kernel, kept as long as there is room; those that a kernel keeps itself are passed on.
 
 use mil_core::{Buffer, KernelRows};
+use rayon::prelude::*;
 
 use crate::ProblemError;
 
 /// Rows restricted to the columns still in play, in a bounded number of bytes but never fewer than two rows. The rows used longest ago leave first.
 pub(crate) struct RowCache<'a, K: KernelRows> {
     kernel: &'a K,
-    /// The columns, some of them at a time as they came, and how many these are.
+    /// The columns, some of them at a time as they came, and how many these are; none where rows are read from the kernel.
     columns: Vec<(K::Prepared, usize)>,
     /// Values in a row.
     width: usize,
@@ -160,11 +161,14 @@ impl<'a, K: KernelRows> RowCache<'a, K> {
     }
 
     fn add_columns(&mut self, idxs: &[usize]) {
-        if !idxs.is_empty() {
-            let are_all = self.columns.is_empty() && idxs.iter().copied().eq(0..self.slot_of.len());
-            self.is_resident = are_all && self.kernel.keeps_rows();
+        if idxs.is_empty() {
+            return;
+        }
+        let are_all = self.width == 0 && idxs.iter().copied().eq(0..self.slot_of.len());
+        self.is_resident = are_all && self.kernel.keeps_rows();
+        self.width += idxs.len();
+        if !self.is_resident {
             self.columns.push((self.kernel.prepare(idxs), idxs.len()));
-            self.width += idxs.len();
         }
     }
 
@@ -210,4 +214,26 @@ impl<'a, K: KernelRows> RowCache<'a, K> {
         self.slots.extend((0..n_fresh).map(|_| Slot { idx: 0, used: self.now }));
         places
     }
+}
+
+/// Sums that one thread brings up to date.
+const CHUNK: usize = 4096;
+
+/// Adds multiples of rows, four at a time: sums are read and written once for all four.
+pub(crate) fn add_rows(sums: &mut [f64], moves: &[(f64, &[f64])]) {
+    sums.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk_idx, sums)| {
+        let start = chunk_idx * CHUNK;
+        let (fours, rest) = moves.as_chunks::<4>();
+        for [(a, row_a), (b, row_b), (c, row_c), (d, row_d)] in fours {
+            let span = start..start + sums.len();
+            let rows = row_a[span.clone()].iter().zip(&row_b[span.clone()]).zip(&row_c[span.clone()]).zip(&row_d[span]);
+            for (sum, (((ra, rb), rc), rd)) in sums.iter_mut().zip(rows) {
+                *sum += a * ra + b * rb + (c * rc + d * rd);
+            }
+        }
+        for (a, row) in rest {
+            let row = &row[start..start + sums.len()];
+            sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += a * value);
+        }
+    });
 }

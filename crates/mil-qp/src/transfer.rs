@@ -17,7 +17,7 @@ use std::ops::Range;
 use mil_core::KernelRows;
 use nalgebra::{Cholesky, DMatrix, DVector};
 
-use crate::cache::RowCache;
+use crate::cache::{RowCache, add_rows};
 use crate::certificate::dot;
 use crate::error::{require_finite, require_setting};
 use crate::warm::WarmStart;
@@ -365,9 +365,8 @@ fn add_product<K: KernelRows>(
     let support: Vec<usize> = (0..changes.len()).filter(|&idx| changes[idx] != 0.0).collect();
     for idxs in support.chunks(cache.capacity().min(WORKING_SET)) {
         cache.fetch(idxs)?;
-        for &idx in idxs {
-            add_scaled(sums, changes[idx], cache.row(idx));
-        }
+        let moves: Vec<(f64, &[f64])> = idxs.iter().map(|&idx| (changes[idx], cache.row(idx))).collect();
+        add_rows(sums, &moves);
     }
     Ok(())
 }
@@ -478,10 +477,10 @@ fn absorb<K: KernelRows>(
         .collect();
     for moves in moved.chunks(cache.capacity()) {
         cache.fetch(&moves.iter().map(|&(idx, _)| idx).collect::<Vec<_>>())?;
-        for &(idx, value) in moves {
-            add_scaled(&mut weights.gradient, weights.signs[idx] * (value - weights.values[idx]), cache.row(idx));
-            weights.values[idx] = value;
-        }
+        let change = |idx: usize, value: f64| weights.signs[idx] * (value - weights.values[idx]);
+        let rows: Vec<(f64, &[f64])> = moves.iter().map(|&(idx, value)| (change(idx, value), cache.row(idx))).collect();
+        add_rows(&mut weights.gradient, &rows);
+        moves.iter().for_each(|&(idx, value)| weights.values[idx] = value);
     }
     Ok(!moved.is_empty())
 }

@@ -21,11 +21,10 @@ mod newton;
 mod variables;
 
 use mil_core::KernelRows;
-use rayon::prelude::*;
 
 use self::block::Block;
 use self::variables::Variables;
-use crate::cache::RowCache;
+use crate::cache::{RowCache, add_rows};
 use crate::certificate::require_length;
 use crate::error::{require_finite, require_setting};
 use crate::svm_dual::add_kernel_product;
@@ -81,13 +80,13 @@ const BATCH: usize = 64;
 /// Most variables in a block: its matrix has the square of this, 32 MiB.
 const BLOCK_LIMIT: usize = 2048;
 /// Variables that enter a block at once, of those to rise and of those to fall: a quarter of what is there, but not fewer than this.
-const LEAST_ADMITTED: usize = 16;
+const LEAST_ADMITTED: usize = 24;
 /// And not more than this.
 const MOST_ADMITTED: usize = 64;
 /// A block is thinned when fewer than this part of its variables take part in a violation.
 const WORTH_KEEPING: f64 = 0.7;
 /// A block is worked on until its own violation is this part of what it was over all variables.
-const INNER_TOLERANCE: f64 = 0.3;
+const INNER_TOLERANCE: f64 = 0.1;
 /// Pairs moved in a block before the others are looked at again, for each of its variables.
 const INNER_STEPS: usize = 64;
 /// A variable enters the block if its violation is at least this part of the worst.
@@ -653,26 +652,4 @@ fn first_by(mut items: Vec<usize>, n: usize, order: impl Fn(&usize, &usize) -> s
         items.truncate(n);
     }
     items
-}
-
-/// Values of the gradient that one thread brings up to date.
-const CHUNK: usize = 4096;
-
-/// Adds multiples of rows, four at a time.
-fn add_rows(gradient: &mut [f64], moves: &[(f64, &[f64])]) {
-    gradient.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk_idx, gradient)| {
-        let start = chunk_idx * CHUNK;
-        let (fours, rest) = moves.as_chunks::<4>();
-        for [(a, row_a), (b, row_b), (c, row_c), (d, row_d)] in fours {
-            let span = start..start + gradient.len();
-            let rows = row_a[span.clone()].iter().zip(&row_b[span.clone()]).zip(&row_c[span.clone()]).zip(&row_d[span]);
-            for (gradient, (((ra, rb), rc), rd)) in gradient.iter_mut().zip(rows) {
-                *gradient += a * ra + b * rb + (c * rc + d * rd);
-            }
-        }
-        for (a, row) in rest {
-            let row = &row[start..start + gradient.len()];
-            gradient.iter_mut().zip(row).for_each(|(gradient, value)| *gradient += a * value);
-        }
-    });
 }
