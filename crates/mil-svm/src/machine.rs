@@ -8,7 +8,7 @@ use mil_qp::{
 };
 
 use crate::SvmError;
-use crate::points::Points;
+use crate::points::{Collapsed, Points};
 use crate::separator::Separator;
 
 /// A machine over fixed points, which remembers its last solution.
@@ -155,10 +155,10 @@ impl<'a> Machine<'a> {
 
     fn separation(&self, signs: &[f64], solution: &Solution, mut values: Vec<f64>, bias: f64) -> Separation {
         let signed: Vec<f64> = solution.primal.iter().zip(signs).map(|(dual, sign)| dual * sign).collect();
-        let (weights, others) = self.points.collapse(&signed);
+        let Collapsed { of_instances, of_vectors } = self.points.collapse(&signed);
         let base = self.points.base();
-        let mut parts = vec![(base.instances(), weights.as_slice())];
-        if let Some((vectors, weights)) = &others {
+        let mut parts = vec![(base.instances(), of_instances.as_slice())];
+        if let Some((vectors, weights)) = &of_vectors {
             parts.push((vectors, weights));
         }
         values.truncate(self.points.n_instances());

@@ -23,7 +23,7 @@ pub struct InstanceKernel<'a> {
 
 #[derive(Debug)]
 enum Values<'a> {
-    Kept(KeptRows<'a>),
+    Kept(Box<KeptRows<'a>>),
     Forgotten(GramRows<'a>),
 }
 
@@ -36,7 +36,7 @@ impl<'a> InstanceKernel<'a> {
         let instances = bags.instances();
         let n_bytes = instances.ncols().saturating_mul(instances.ncols()).saturating_mul(size_of::<f64>());
         let values = if n_bytes <= memory_bytes {
-            Values::Kept(KeptRows::new(kernel, instances)?)
+            Values::Kept(Box::new(KeptRows::new(kernel, instances)?))
         } else {
             Values::Forgotten(GramRows::new(kernel, instances)?)
         };
@@ -136,6 +136,14 @@ enum Recipe {
     Vectors(DMatrix<f64>),
 }
 
+/// Weights of the points of a machine, as those of what they are made of.
+pub(crate) struct Collapsed<'p> {
+    /// A weight for each instance.
+    pub(crate) of_instances: Vec<f64>,
+    /// Vectors that are no instances, a column each, and their weights.
+    pub(crate) of_vectors: Option<(&'p DMatrix<f64>, Vec<f64>)>,
+}
+
 impl<'a> Points<'a> {
     /// The instances alone.
     pub(crate) fn instances(base: &'a InstanceKernel<'a>) -> Points<'a> {
@@ -209,7 +217,7 @@ impl<'a> Points<'a> {
     }
 
     /// Weights of points as weights of instances, and those of vectors that are none.
-    pub(crate) fn collapse(&self, weights: &[f64]) -> (Vec<f64>, Option<(&DMatrix<f64>, Vec<f64>)>) {
+    pub(crate) fn collapse(&self, weights: &[f64]) -> Collapsed<'_> {
         let n = self.n_instances();
         let mut of_instances = weights[..n].to_vec();
         let mut of_known = vec![0.0; self.known.ncols()];
@@ -220,12 +228,12 @@ impl<'a> Points<'a> {
             }
         }
         match &self.recipe {
-            Recipe::Vectors(vectors) => (of_instances, Some((vectors, of_known))),
+            Recipe::Vectors(vectors) => Collapsed { of_instances, of_vectors: Some((vectors, of_known)) },
             Recipe::Means(blocks) => {
                 for (block, weight) in blocks.iter().zip(of_known).filter(|(_, weight)| *weight != 0.0) {
                     of_instances[block.clone()].iter_mut().for_each(|own| *own += weight / block.len() as f64);
                 }
-                (of_instances, None)
+                Collapsed { of_instances, of_vectors: None }
             }
         }
     }
