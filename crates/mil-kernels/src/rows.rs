@@ -12,7 +12,7 @@ use crate::{Gram, Kernel, KernelError, diagonal};
 
 /// Rows of [`gram`](crate::gram()), the same to the bit, computed when asked for.
 ///
-/// A row costs $n d$ multiplications; several asked for at once are computed together, eight for little more than the price of one.
+/// A row costs $n d$ multiplications; several asked for at once are computed together, eight for twice the price of one.
 /// Nothing is kept: solvers have a cache of their own.
 ///
 /// ```
