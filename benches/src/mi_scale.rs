@@ -6,15 +6,15 @@ use mil_svm::MiSvmPattern;
 
 use crate::contest::{Outcome, Peer, once, peak_memory};
 
-/// Bags of ten, one in three instances of a positive bag a witness.
+/// Bags of ten, nine of ten instances of a positive bag witnesses.
 const BAGS: WitnessParams = WitnessParams {
     n_positive: 6_000,
     n_negative: 6_000,
     n_features: 100,
     min_bag_size: 10,
     max_bag_size: 10,
-    witness_rate: 0.3,
-    separation: 4.0,
+    witness_rate: 0.9,
+    separation: 5.0,
     seed: 1,
 };
 
