@@ -73,9 +73,9 @@ impl<'a, K: KernelRows> RowCache<'a, K> {
         (self.buffer.values().len() / self.stride).min(self.slot_of.len()).max(2)
     }
 
-    /// Whether a row is here.
+    /// Whether a row is here, or as good as: one that the kernel keeps may be kept for others, and what they have asked for so far must not decide our way.
     pub(crate) fn holds(&self, idx: usize) -> bool {
-        if self.is_resident { self.kernel.kept_row(idx).is_some() } else { self.slot_of[idx].is_some() }
+        self.is_resident || self.slot_of[idx].is_some()
     }
 
     /// Whether further rows would push others out.

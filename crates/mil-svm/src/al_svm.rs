@@ -8,10 +8,10 @@
 //! For a given machine the best probabilities are $p_i = 1/\bigl(1+e^{-(g_i+\mu_B)/T}\bigr)$, $g_i = C_-(1+f_i)_+-C_+(1-f_i)_+$ what the instance gains by being positive, and $\mu_B\ge0$ the least that meets the constraint.
 //! For given probabilities it is an ordinary machine in which every instance of a positive bag stands on both sides, at costs $C_+p_i$ and $C_-(1-p_i)$.
 //!
-//! At the end labels are hard, and mi-SVM's own alternation takes them to its fixed point, so that the two differ in nothing but where they start: this is annealed imputation.
+//! At the end every instance takes the side it is on, and mi-SVM's own alternation goes on from there to its fixed point, so that the two differ in nothing but where they start: this is annealed imputation.
 //!
-//! Choice: temperatures fall from ten times to a hundredth of $C$, by a factor of 2; the first machine has $p_i=\tfrac12$ (1 where the bag has no other). Choice: the labels of the bags, mi-SVM's
-//! start, compete with the frozen ones, and the lower objective wins: with a narrow kernel many instances stay undecided at $f_i=0$, where no label gains, and few instances may leave the warm machine at $w=0$.
+//! Choice: temperatures fall from ten times to a hundredth of $C$, by a factor of 2; the first machine has $p_i=\tfrac12$ (1 where the bag has no other). Choice: where a machine arrives at $w=0$, which no cooling leaves, the last one
+//! before it decides. Choice: the labels of the bags, mi-SVM's start, compete, and the lower objective wins; with a narrow kernel many instances stay undecided at $f_i=0$, where no label gains.
 //!
 //! Cost: a machine over all instances, those of positive bags twice, for each round at each of 10 temperatures, each from where the last ended; then mi-SVM's.
 //!
@@ -33,7 +33,7 @@ use mil_core::{BagSet, FitError, Label, ParamRange, Params};
 use mil_kernels::Kernel;
 
 use crate::alternation::{AnnealedTrace, better, nearer_sides};
-use crate::annealing::{Schedule, anneal, growth, surprise};
+use crate::annealing::{Schedule, anneal, growth, surprise, tells_apart};
 use crate::learner::{Separates, fit_with, over_instances};
 use crate::machine::{Demands, Machine, Separation};
 use crate::points::Points;
@@ -43,10 +43,10 @@ mil_core::params! {
     /// The AL-SVM learner.
     pub struct AlSvm {
         kernel: Kernel = Kernel::Linear, ParamRange::Any, "Kernel between instances.";
-        penalty: f64 = 1.0, ParamRange::Above(0.0), "Cost `C` of one unit of slack.";
-        positive_weight: f64 = 1.0, ParamRange::Above(0.0), "Factor of the cost for instances labelled positive.";
-        start_temperature: f64 = 10.0, ParamRange::Above(0.0), "The first temperature, in units of the penalty.";
-        end_temperature: f64 = 0.01, ParamRange::Above(0.0), "No temperature is below, in units of the penalty.";
+        penalty: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Cost `C` of one unit of slack.";
+        positive_weight: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Factor of the cost for instances labelled positive.";
+        start_temperature: f64 = 10.0, ParamRange::Within(1e-6, 1e6), "The first temperature, in units of the penalty.";
+        end_temperature: f64 = 0.01, ParamRange::Within(1e-6, 1e6), "No temperature is below, in units of the penalty.";
         cooling: f64 = 2.0, ParamRange::Within(1.01, 1e6), "What a temperature is divided by to give the next.";
         max_rounds: usize = 100, ParamRange::AtLeast(1.0), "Rounds of imputation, once labels are hard, before we stop.";
         tolerance: f64 = 1e-3, ParamRange::Above(0.0), "Violation of the optimality conditions that the solver accepts.";
@@ -72,7 +72,8 @@ impl AlSvm {
         let n_positive = task.positive_instances().count();
         // Behind all instances those of positive bags stand once more, on the negative side.
         let mut machine =
-            Machine::new(Points::with_instances(task.kernel(), task.positive_instances()), self.tolerance);
+            Machine::new(Points::with_instances(task.kernel(), task.positive_instances()), self.tolerance)
+                .within(WARM_STEPS);
         let mut last: Vec<f64> = Vec::new();
         let solve = |probabilities: &[f64]| {
             let complements = |ps: &[f64]| ps.iter().map(|p| 1.0 - p).collect::<Vec<_>>();
@@ -99,17 +100,24 @@ impl AlSvm {
         };
         let even =
             task.blocks(Label::Positive).flat_map(|block| vec![if block.len() == 1 { 1.0 } else { 0.5 }; block.len()]);
-        let (warm, levels) = anneal(self.schedule(), even.collect(), solve, spread)?;
+        let (warm, levels) =
+            anneal(self.schedule(), even.collect(), solve, spread, |values| tells_apart(task, values, self.tolerance))?;
         let hard = self.hard();
         let of_bags = vec![Label::Positive; n_positive];
-        let frozen = hard.relabel(task, &nearer_sides(task, &of_bags, &warm.values), &warm.values);
-        let (separation, alternation) = better(hard.impute_from(task, frozen)?, hard.impute_from(task, of_bags)?);
+        let plain = hard.impute_from(task, of_bags.clone())?;
+        let (separation, alternation) = match warm {
+            None => plain,
+            Some(warm) => {
+                let frozen = hard.relabel(task, &nearer_sides(task, &of_bags, &warm.values), &warm.values);
+                better(hard.impute_from(task, frozen)?, plain)
+            }
+        };
         Ok((separation, AnnealedTrace { levels, alternation }))
     }
 
     fn schedule(&self) -> Schedule {
         let AlSvm { penalty, start_temperature, end_temperature, cooling, .. } = *self;
-        Schedule { start: penalty * start_temperature, end: penalty * end_temperature, cooling }
+        Schedule { start: start_temperature, end: end_temperature, cooling, penalty }
     }
 
     /// The learner of the same problem at $T=0$.
@@ -126,6 +134,11 @@ impl Separates for AlSvm {
     }
 }
 
+/// Steps of the solver for each point of a warm machine.
+///
+/// Choice: many times what it needs as a rule. The two copies of an instance can make it creep; what it has by then is good enough to cool on.
+const WARM_STEPS: usize = 100;
+
 /// Beyond this the logistic function is 1 in `f64`.
 const SURE: f64 = 40.0;
 
@@ -140,7 +153,8 @@ fn positive_in_expectation(gains: &[f64], temperature: f64) -> Vec<f64> {
         return at(0.0).collect();
     }
     let greatest = gains.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let (mut low, mut high) = (0.0, (SURE * temperature - greatest).max(0.0));
+    // Rounding may swallow what makes sure; then twice the way to the greatest gain does.
+    let (mut low, mut high) = (0.0, (SURE * temperature - greatest).max(-2.0 * greatest).max(0.0));
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);
         if middle <= low || high <= middle {

@@ -23,9 +23,9 @@ pub struct Trace<C> {
 /// How an annealed method went.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnnealedTrace<C> {
-    /// The temperatures, falling.
+    /// The temperatures, falling; they end early where a machine no longer tells instances apart.
     pub levels: Vec<Level>,
-    /// What followed at temperature 0.
+    /// The alternation at temperature 0 whose end the model is: from what the levels froze to, or from the plain start where that ended lower.
     pub alternation: Trace<C>,
 }
 

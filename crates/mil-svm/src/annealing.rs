@@ -7,10 +7,10 @@
 //! is smooth in the guess at a high temperature $T$ and is $J$ at $T=0$. At each temperature two steps alternate, each an exact minimiser, so that $F_T$ never rises: a machine for given $p$, whose costs are
 //! weighted by $p$, and the Gibbs distribution for a given machine.
 
-use crate::SvmError;
 use crate::machine::Separation;
+use crate::{SvmError, Task};
 
-/// How it cools.
+/// How it cools, in units of the penalty.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Schedule {
     /// The first temperature.
@@ -19,6 +19,8 @@ pub(crate) struct Schedule {
     pub(crate) end: f64,
     /// What a temperature is divided by to give the next. Above 1.
     pub(crate) cooling: f64,
+    /// The unit.
+    pub(crate) penalty: f64,
 }
 
 /// Rounds at one temperature before it cools all the same.
@@ -40,20 +42,28 @@ pub struct Level {
     pub entropy: f64,
 }
 
-/// Cools from a machine over the start distribution to the last temperature, and tells the last machine.
+/// Cools from a machine over the start distribution to the last temperature, and gives the last machine that tells the instances of positive bags apart, if one does.
 ///
-/// `solve` fits to probabilities; `spread` gives the best probabilities for values at a temperature, and their entropy.
+/// `solve` fits to probabilities; `spread` gives the best probabilities for values at a temperature, and their entropy; `tells_apart` whether values differ at all. A machine of $w=0$ tells nothing: all gain
+/// alike, hence the probabilities are even at any temperature and the next machine is the same. There it ends.
 pub(crate) fn anneal(
     schedule: Schedule,
     start: Vec<f64>,
     mut solve: impl FnMut(&[f64]) -> Result<Separation, SvmError>,
     spread: impl Fn(&[f64], f64) -> (Vec<f64>, f64),
-) -> Result<(Separation, Vec<Level>), SvmError> {
+    tells_apart: impl Fn(&[f64]) -> bool,
+) -> Result<(Option<Separation>, Vec<Level>), SvmError> {
     let mut separation = solve(&start)?;
+    let mut last = None;
     let mut probabilities = start;
     let mut levels = Vec::new();
-    let mut temperature = schedule.start;
-    while temperature >= schedule.end {
+    let mut share = schedule.start;
+    while share >= schedule.end {
+        if !tells_apart(&separation.values) {
+            return Ok((last, levels));
+        }
+        last = Some(separation.clone());
+        let temperature = (share * schedule.penalty).max(f64::MIN_POSITIVE);
         let mut level = Level { temperature, free_energies: Vec::new(), entropy: 0.0 };
         for _ in 0..ROUNDS_AT_ONE_TEMPERATURE {
             let (spread, entropy) = spread(&separation.values, temperature);
@@ -67,9 +77,16 @@ pub(crate) fn anneal(
             level.entropy = entropy;
         }
         levels.push(level);
-        temperature /= schedule.cooling;
+        share /= schedule.cooling;
     }
-    Ok((separation, levels))
+    Ok((if tells_apart(&separation.values) { Some(separation) } else { last }, levels))
+}
+
+/// Whether the values of the instances of positive bags differ by more than the solver's tolerance.
+pub(crate) fn tells_apart(task: &Task<'_>, values: &[f64], tolerance: f64) -> bool {
+    let of_positives = task.positive_instances().map(|idx| values[idx]);
+    let highest = of_positives.clone().fold(f64::NEG_INFINITY, f64::max);
+    highest - of_positives.fold(f64::INFINITY, f64::min) > tolerance
 }
 
 /// $-p\ln p$, which is 0 at 0.

@@ -31,7 +31,7 @@ use mil_core::{BagSet, FitError, Label, ParamRange, Params, argmax};
 use mil_kernels::Kernel;
 
 use crate::alternation::{AnnealedTrace, better};
-use crate::annealing::{Schedule, anneal, growth, surprise};
+use crate::annealing::{Schedule, anneal, growth, surprise, tells_apart};
 use crate::learner::{Separates, fit_with, over_instances};
 use crate::machine::{Machine, Separation};
 use crate::points::Points;
@@ -41,11 +41,11 @@ mil_core::params! {
     /// The AW-SVM learner.
     pub struct AwSvm {
         kernel: Kernel = Kernel::Linear, ParamRange::Any, "Kernel between instances.";
-        penalty: f64 = 1.0, ParamRange::Above(0.0), "Cost `C` of one unit of slack.";
-        positive_weight: f64 = 1.0, ParamRange::Above(0.0), "Factor of the cost for positive bags.";
+        penalty: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Cost `C` of one unit of slack.";
+        positive_weight: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Factor of the cost for positive bags.";
         slack: Slack = Slack::PerBag, ParamRange::Any, "What shares a slack in negative bags.";
-        start_temperature: f64 = 10.0, ParamRange::Above(0.0), "The first temperature, in units of the penalty.";
-        end_temperature: f64 = 0.01, ParamRange::Above(0.0), "No temperature is below, in units of the penalty.";
+        start_temperature: f64 = 10.0, ParamRange::Within(1e-6, 1e6), "The first temperature, in units of the penalty.";
+        end_temperature: f64 = 0.01, ParamRange::Within(1e-6, 1e6), "No temperature is below, in units of the penalty.";
         cooling: f64 = 2.0, ParamRange::Within(1.01, 1e6), "What a temperature is divided by to give the next.";
         max_rounds: usize = 100, ParamRange::AtLeast(1.0), "Rounds of witness selection, once witnesses are chosen, before we stop.";
         tolerance: f64 = 1e-3, ParamRange::Above(0.0), "Violation of the optimality conditions that the solver accepts.";
@@ -87,16 +87,22 @@ impl AwSvm {
             (probabilities, entropy)
         };
         let even = task.blocks(Label::Positive).flat_map(|block| vec![1.0 / block.len() as f64; block.len()]);
-        let (warm, levels) = anneal(self.schedule(), even.collect(), solve, spread)?;
-        let witnesses = task.blocks(Label::Positive).map(|block| Some(argmax(&warm.values[block]))).collect();
-        let means = task.blocks(Label::Positive).map(|_| None).collect();
-        let (separation, alternation) = better(hard.select_from(task, witnesses)?, hard.select_from(task, means)?);
+        let (warm, levels) =
+            anneal(self.schedule(), even.collect(), solve, spread, |values| tells_apart(task, values, self.tolerance))?;
+        let plain = hard.select_from(task, task.blocks(Label::Positive).map(|_| None).collect())?;
+        let (separation, alternation) = match warm {
+            None => plain,
+            Some(warm) => {
+                let witnesses = task.blocks(Label::Positive).map(|block| Some(argmax(&warm.values[block])));
+                better(hard.select_from(task, witnesses.collect())?, plain)
+            }
+        };
         Ok((separation, AnnealedTrace { levels, alternation }))
     }
 
     fn schedule(&self) -> Schedule {
         let AwSvm { penalty, start_temperature, end_temperature, cooling, .. } = *self;
-        Schedule { start: penalty * start_temperature, end: penalty * end_temperature, cooling }
+        Schedule { start: start_temperature, end: end_temperature, cooling, penalty }
     }
 
     /// The learner of the same problem at $T=0$.

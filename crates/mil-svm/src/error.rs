@@ -26,12 +26,37 @@ pub enum SvmError {
     /// A weight of the machine, or a score of its bags, left the range of `f64`.
     #[error("a weight of the machine is not a finite number; lower the penalty or rescale the features")]
     Overflow,
+    /// Some positive bags have a witness and others have none.
+    #[error(
+        "{n_named} witnesses for {n_bags} positive bags; name one for each, or none at all to begin with their means"
+    )]
+    WitnessCount {
+        /// Positive bags.
+        n_bags: usize,
+        /// Witnesses given.
+        n_named: usize,
+    },
+    /// A witness that is not in its bag.
+    #[error("positive bag {bag} has {n_instances} instances, but its witness is number {witness}, counted from 0")]
+    NoSuchWitness {
+        /// Position among the positive bags.
+        bag: usize,
+        /// The witness named.
+        witness: usize,
+        /// Instances of the bag.
+        n_instances: usize,
+    },
     /// A grid without a cell.
     #[error("the grid has no {0}; give at least one")]
     EmptyGrid(&'static str),
-    /// More than half of all pairs of instances are equal, so that a width in units of their median distance means nothing.
-    #[error("the median distance between instances is 0; state the kernel's gamma instead of a multiple of the median")]
-    NoMedian,
+    /// The median squared distance is 0, as where more than half of all pairs of instances are equal, or beyond `f64`, so that a width in units of it means nothing.
+    #[error(
+        "the median squared distance between instances is {0}; rescale the features, or state the kernel's gamma instead of a multiple of the median"
+    )]
+    NoMedian(f64),
+    /// A width that is no multiple of the median.
+    #[error("a Gaussian kernel of {0} over the median squared distance; expected a finite number above 0")]
+    Ratio(f64),
 }
 
 impl SvmError {

@@ -152,13 +152,15 @@ impl<L: Tunable> GridSearch<L> {
         let mut median = None;
         let concrete = |kernel: &GridKernel| match kernel {
             GridKernel::Fixed(kernel) => Ok(kernel.clone()),
-            GridKernel::GaussianOverMedian(ratio) => {
-                let median = *median.get_or_insert_with(|| median_squared_distance(bags, self.seed));
-                if median > 0.0 {
-                    Ok(Kernel::Gaussian { gamma: ratio / median })
-                } else {
-                    Err(SvmError::NoMedian.of(NAME))
+            &GridKernel::GaussianOverMedian(ratio) => {
+                if !(ratio.is_finite() && 0.0 < ratio) {
+                    return Err(SvmError::Ratio(ratio).of(NAME));
                 }
+                let median = *median.get_or_insert_with(|| median_squared_distance(bags, self.seed));
+                if !(median.is_finite() && 0.0 < median) {
+                    return Err(SvmError::NoMedian(median).of(NAME));
+                }
+                Ok(Kernel::Gaussian { gamma: ratio / median })
             }
         };
         self.kernels.iter().map(concrete).collect()

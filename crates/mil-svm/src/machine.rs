@@ -15,6 +15,7 @@ use crate::separator::Separator;
 pub(crate) struct Machine<'a> {
     points: Points<'a>,
     tolerance: f64,
+    max_steps: usize,
     last: Option<Last>,
 }
 
@@ -78,7 +79,12 @@ pub(crate) struct Separation {
 
 impl<'a> Machine<'a> {
     pub(crate) fn new(points: Points<'a>, tolerance: f64) -> Machine<'a> {
-        Machine { points, tolerance, last: None }
+        Machine { points, tolerance, max_steps: SmoSettings::default().max_steps, last: None }
+    }
+
+    /// The same with at most so many steps of the solver for each point.
+    pub(crate) fn within(self, steps_per_point: usize) -> Machine<'a> {
+        Machine { max_steps: steps_per_point.saturating_mul(self.n_points()), ..self }
     }
 
     /// The signed duals of the last solve, a number for each point.
@@ -120,7 +126,8 @@ impl<'a> Machine<'a> {
         let linear = margins.into_iter().map(|margin| -margin).collect();
         let problem = SvmDual::new(&self.points, signs.clone(), linear, penalties, 0.0)?;
         let cache_bytes = self.points.base().memory_bytes();
-        let settings = SmoSettings { tolerance: self.tolerance, cache_bytes, ..SmoSettings::default() };
+        let settings =
+            SmoSettings { tolerance: self.tolerance, cache_bytes, max_steps: self.max_steps, ..SmoSettings::default() };
         let outcome = match &self.last {
             Some(Last::Kernel(start)) => problem.solve_warm(start, &settings)?,
             _ => problem.solve(&settings)?,

@@ -37,8 +37,8 @@ mil_core::params! {
     /// The MI-SVM learner.
     pub struct MiSvmBag {
         kernel: Kernel = Kernel::Linear, ParamRange::Any, "Kernel between instances.";
-        penalty: f64 = 1.0, ParamRange::Above(0.0), "Cost `C` of one unit of slack.";
-        positive_weight: f64 = 1.0, ParamRange::Above(0.0), "Factor of the cost for positive bags.";
+        penalty: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Cost `C` of one unit of slack.";
+        positive_weight: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Factor of the cost for positive bags.";
         slack: Slack = Slack::PerBag, ParamRange::Any, "What shares a slack in negative bags.";
         start: WitnessStart = WitnessStart::FeatureMean, ParamRange::Any, "What stands for a positive bag in the first round.";
         max_rounds: usize = 100, ParamRange::AtLeast(1.0), "Rounds of witness selection before we stop.";
@@ -125,20 +125,20 @@ impl MiSvmBag {
         Ok((InstanceSvm::of(separation), trace))
     }
 
-    /// Fits from given witnesses, `None` for the mean of all bags, without restarts.
+    /// Fits from given witnesses, or `None` for every bag to begin with the means, without restarts.
     ///
     /// # Errors
-    /// As for [`fit`](mil_core::Learner::fit).
-    ///
-    /// # Panics
-    /// If there is not a witness for each positive bag, or one is not in its bag.
+    /// As for [`fit`](mil_core::Learner::fit); and if there is not a witness for each positive bag, or one is not in its bag.
     pub fn fit_from(
         &self,
         bags: &BagSet<Label>,
         start: Witnesses,
     ) -> Result<(InstanceSvm, Trace<Witnesses>), FitError> {
         let params = self.check()?;
-        let (separation, trace) = fit_with(&*params, bags, |task| params.select_from(task, start))?;
+        let (separation, trace) = fit_with(&*params, bags, |task| {
+            require_witnesses(task, &start)?;
+            params.select_from(task, start)
+        })?;
         Ok((InstanceSvm::of(separation), trace))
     }
 
@@ -230,6 +230,22 @@ impl MiSvmBag {
             }
         }
     }
+}
+
+/// Refuses what is not a witness for each positive bag, or the mean for all of them.
+fn require_witnesses(task: &Task<'_>, witnesses: &Witnesses) -> Result<(), SvmError> {
+    let n_bags = task.blocks(Label::Positive).count();
+    let n_named = witnesses.iter().flatten().count();
+    if witnesses.len() != n_bags || (n_named != 0 && n_named != n_bags) {
+        return Err(SvmError::WitnessCount { n_bags, n_named });
+    }
+    let named = task.blocks(Label::Positive).zip(witnesses).enumerate();
+    for (bag, (block, witness)) in named {
+        if let Some(witness) = witness.filter(|&at| at >= block.len()) {
+            return Err(SvmError::NoSuchWitness { bag, witness, n_instances: block.len() });
+        }
+    }
+    Ok(())
 }
 
 /// Gives the dual of each mean, which stand behind those of the instances, to the witness that follows it.

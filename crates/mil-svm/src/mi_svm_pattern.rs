@@ -38,8 +38,8 @@ mil_core::params! {
     /// The mi-SVM learner.
     pub struct MiSvmPattern {
         kernel: Kernel = Kernel::Linear, ParamRange::Any, "Kernel between instances.";
-        penalty: f64 = 1.0, ParamRange::Above(0.0), "Cost `C` of one unit of slack.";
-        positive_weight: f64 = 1.0, ParamRange::Above(0.0), "Factor of the cost for instances labelled positive.";
+        penalty: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Cost `C` of one unit of slack.";
+        positive_weight: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Factor of the cost for instances labelled positive.";
         max_rounds: usize = 100, ParamRange::AtLeast(1.0), "Rounds of imputation before we stop.";
         n_restarts: usize = 0, ParamRange::AtLeast(0.0), "Further starts from random labels; the lowest objective wins.";
         seed: u64 = 0, ParamRange::Any, "Fixes the random labels.";

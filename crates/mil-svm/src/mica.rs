@@ -27,15 +27,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use mil_core::{BagSet, FitError, KernelRows, Label, ParamRange, Params, argmax};
+use mil_core::{BagSet, FitError, Label, ParamRange, Params, argmax};
 use mil_kernels::Kernel;
-use mil_qp::{OneNormSettings, OneNormStart, OneNormSvm, ProblemError};
+use mil_qp::{OneNormSettings, OneNormStart, OneNormSvm};
 use nalgebra::DMatrix;
 
 use crate::alternation::{Trace, alternate};
 use crate::learner::{Separates, fit_with, over_instances};
 use crate::machine::{Separation, best, defect};
-use crate::points::Points;
 use crate::separator::Separator;
 use crate::{InstanceSvm, SvmError, Task, Witnesses};
 
@@ -43,7 +42,7 @@ mil_core::params! {
     /// The MICA learner.
     pub struct Mica {
         kernel: Kernel = Kernel::Linear, ParamRange::Any, "Kernel between instances.";
-        penalty: f64 = 1.0, ParamRange::Above(0.0), "Cost `C` of one unit of slack, against the 1-norm of the weights.";
+        penalty: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Cost `C` of one unit of slack, against the 1-norm of the weights.";
         max_rounds: usize = 100, ParamRange::AtLeast(1.0), "Linear programs before we stop.";
         tolerance: f64 = 1e-6, ParamRange::Above(0.0), "Relative defect that the solver of linear programs accepts.";
         memory_mib: usize = 1024, ParamRange::AtLeast(1.0), "MiB for kernel values; with a kernel other than the linear one they have to suffice.";
@@ -156,9 +155,9 @@ fn kernel_values(task: &Task<'_>, in_play: &[usize], memory_mib: usize) -> Resul
     if needed_mib > memory_mib as f64 {
         return Err(SvmError::Memory { needed_mib: needed_mib.ceil() as usize, memory_mib });
     }
-    let points = Points::instances(task.kernel());
-    let mut values = vec![0.0; n * n];
-    let mut places: Vec<&mut [f64]> = values.chunks_mut(n).collect();
-    points.fill_rows(in_play, &points.prepare(in_play), &mut places).map_err(ProblemError::Rows)?;
-    Ok(DMatrix::from_vec(n, n, values))
+    let mut values = DMatrix::zeros(n, n);
+    task.kernel().visit_rows(in_play, |place, row| {
+        values.column_mut(place).iter_mut().zip(in_play).for_each(|(value, &idx)| *value = row[idx]);
+    })?;
+    Ok(values)
 }

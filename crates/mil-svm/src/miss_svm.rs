@@ -38,7 +38,7 @@ mil_core::params! {
     /// The MissSVM learner.
     pub struct MissSvm {
         kernel: Kernel = Kernel::Linear, ParamRange::Any, "Kernel between instances.";
-        penalty: f64 = 100.0, ParamRange::Above(0.0), "Cost `C`, shared evenly by the instances of negative bags, by the positive bags, and by the instances of positive bags.";
+        penalty: f64 = 100.0, ParamRange::UpTo(0.0, 1e12), "Cost `C`, shared evenly by the instances of negative bags, by the positive bags, and by the instances of positive bags.";
         max_rounds: usize = 100, ParamRange::AtLeast(1.0), "Rounds of labelling before we stop.";
         tolerance: f64 = 1e-3, ParamRange::Above(0.0), "Violation of the optimality conditions that the solver accepts.";
         memory_mib: usize = 1024, ParamRange::AtLeast(1.0), "MiB for kernel values; beyond that they are computed anew when needed.";

@@ -40,8 +40,8 @@ mil_core::params! {
     /// The NSK learner.
     pub struct Nsk {
         kernel: Kernel = Kernel::Linear, ParamRange::Any, "Kernel between instances.";
-        penalty: f64 = 1.0, ParamRange::Above(0.0), "Cost `C` of one unit of slack.";
-        positive_weight: f64 = 1.0, ParamRange::Above(0.0), "Factor of the cost for positive bags.";
+        penalty: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Cost `C` of one unit of slack.";
+        positive_weight: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Factor of the cost for positive bags.";
         scale: BagScale = BagScale::FeatureSpace, ParamRange::Any, "What the sum over pairs of instances is divided by.";
         tolerance: f64 = 1e-3, ParamRange::Above(0.0), "Violation of the optimality conditions that the solver accepts.";
     }

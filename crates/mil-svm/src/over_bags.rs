@@ -145,9 +145,11 @@ fn separate<L: OverBags>(
     in_play: &[bool],
 ) -> Result<BagSeparation, FitError> {
     let costs = learner.check()?.costs();
+    // What is held out has a sign of no meaning, hence not that of its label.
     let demands = labels.iter().zip(in_play).map(|(label, in_play)| match label {
-        Label::Negative => (-1.0, if *in_play { costs.negative } else { 0.0 }),
-        Label::Positive => (1.0, if *in_play { costs.positive } else { 0.0 }),
+        _ if !in_play => (-1.0, 0.0),
+        Label::Negative => (-1.0, costs.negative),
+        Label::Positive => (1.0, costs.positive),
     });
     let (signs, penalties) = demands.unzip();
     solve(gram, signs, penalties, costs.tolerance).map_err(|error| error.of(L::NAME))

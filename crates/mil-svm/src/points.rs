@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 
 use mil_core::{BagSet, KernelRows, Label, RowError};
 use mil_kernels::{GramRows, KeptRows, Kernel, PackedInstances, cross_gram, gram};
+use mil_qp::ProblemError;
 use nalgebra::DMatrix;
 
 use crate::SvmError;
@@ -81,6 +82,29 @@ impl<'a> InstanceKernel<'a> {
             Values::Kept(rows) => rows.kept_row(idx),
             Values::Forgotten(_) => None,
         }
+    }
+
+    /// Shows whole rows one after the other, with their places among those asked for. Rows that are kept are computed once for all who ask.
+    pub(crate) fn visit_rows(&self, idxs: &[usize], mut visit: impl FnMut(usize, &[f64])) -> Result<(), SvmError> {
+        let n = self.instances.ncols();
+        match &self.values {
+            Values::Kept(rows) => {
+                rows.keep(idxs).map_err(ProblemError::Rows)?;
+                for (place, &idx) in idxs.iter().enumerate() {
+                    visit(place, rows.kept_row(idx).expect("it was kept"));
+                }
+            }
+            Values::Forgotten(rows) => {
+                let all = rows.prepare(&(0..n).collect::<Vec<_>>());
+                let mut values = vec![0.0; BATCH.min(idxs.len()) * n];
+                for (batch, first) in idxs.chunks(BATCH).zip((0..).step_by(BATCH)) {
+                    let mut places: Vec<&mut [f64]> = values.chunks_mut(n).take(batch.len()).collect();
+                    rows.fill(&rows.prepare(batch), &all, &mut places).map_err(ProblemError::Rows)?;
+                    places.iter().zip(first..).for_each(|(row, place)| visit(place, row));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn prepare(&self, idxs: &[usize]) -> PackedInstances<'a> {
@@ -164,7 +188,11 @@ impl<'a> Points<'a> {
         among_known: DMatrix<f64>,
         recipe: Recipe,
     ) -> Points<'a> {
-        let n_kept = if extras.is_empty() || !base.keeps_rows() { 0 } else { base.instances.ncols() + extras.len() };
+        // Whole rows are kept beside those of the base, where the budget holds both.
+        let order = base.instances.ncols() + extras.len();
+        let n_bytes = 2 * order.saturating_mul(order).saturating_mul(size_of::<f64>());
+        let is_kept = !extras.is_empty() && base.keeps_rows() && n_bytes <= base.memory_bytes;
+        let n_kept = if is_kept { order } else { 0 };
         let kept = (0..n_kept).map(|_| OnceLock::new()).collect();
         Points { base, extras, known, among_known, recipe, kept }
     }
@@ -175,17 +203,11 @@ impl<'a> Points<'a> {
     pub(crate) fn with_means(base: &'a InstanceKernel<'a>, blocks: Vec<Range<usize>>) -> Result<Points<'a>, SvmError> {
         let n = base.instances.ncols();
         let mut known = DMatrix::zeros(n, blocks.len());
-        let all = base.prepare(&(0..n).collect::<Vec<_>>());
-        let mut values = vec![0.0; BATCH.min(n) * n];
         for (block, mut mean) in blocks.iter().zip(known.column_iter_mut()) {
             let idxs: Vec<usize> = block.clone().collect();
-            for batch in idxs.chunks(BATCH) {
-                let mut places: Vec<&mut [f64]> = values.chunks_mut(n).take(batch.len()).collect();
-                base.fill(&base.prepare(batch), &all, &mut places).map_err(mil_qp::ProblemError::Rows)?;
-                for row in &places {
-                    mean.iter_mut().zip(row.iter()).for_each(|(sum, value)| *sum += value / block.len() as f64);
-                }
-            }
+            base.visit_rows(&idxs, |_, row| {
+                mean.iter_mut().zip(row).for_each(|(sum, value)| *sum += value / block.len() as f64);
+            })?;
         }
         let mean_over = |block: &Range<usize>, column: usize| {
             let values = known.view((block.start, column), (block.len(), 1));
@@ -330,13 +352,16 @@ impl<'a> KernelRows for Points<'a> {
     }
 
     fn keeps_rows(&self) -> bool {
-        self.base.keeps_rows()
+        if self.extras.is_empty() { self.base.keeps_rows() } else { !self.kept.is_empty() }
     }
 
     fn keep(&self, idxs: &[usize]) -> Result<(), RowError> {
         let Values::Kept(rows) = &self.base.values else { return Ok(()) };
         if self.extras.is_empty() {
             return rows.keep(idxs);
+        }
+        if self.kept.is_empty() {
+            return Ok(());
         }
         let missing = || idxs.iter().filter(|&&idx| self.kept[idx].get().is_none());
         rows.keep(&instances_among(missing().map(|&idx| self.at(idx))))?;

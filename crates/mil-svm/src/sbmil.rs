@@ -33,7 +33,7 @@ mil_core::params! {
     /// The sbMIL learner.
     pub struct Sbmil {
         kernel: Kernel = Kernel::Linear, ParamRange::Any, "Kernel between instances.";
-        penalty: f64 = 100.0, ParamRange::Above(0.0), "Cost `C`, in the first machine that of sMIL, in the second shared evenly by all instances.";
+        penalty: f64 = 100.0, ParamRange::UpTo(0.0, 1e12), "Cost `C`, in the first machine that of sMIL, in the second shared evenly by all instances.";
         positive_share: f64 = 0.5, ParamRange::Within(0.0, 1.0), "Share of the instances of positive bags that are taken for positive; at least one of each bag is.";
         tolerance: f64 = 1e-3, ParamRange::Above(0.0), "Violation of the optimality conditions that the solver accepts.";
         memory_mib: usize = 1024, ParamRange::AtLeast(1.0), "MiB for kernel values; beyond that they are computed anew when needed.";

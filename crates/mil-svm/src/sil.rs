@@ -30,8 +30,8 @@ mil_core::params! {
     /// The SIL-SVM learner.
     pub struct SilSvm {
         kernel: Kernel = Kernel::Linear, ParamRange::Any, "Kernel between instances.";
-        penalty: f64 = 1.0, ParamRange::Above(0.0), "Cost `C` of one unit of slack.";
-        positive_weight: f64 = 1.0, ParamRange::Above(0.0), "Factor of the cost for instances of positive bags.";
+        penalty: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Cost `C` of one unit of slack.";
+        positive_weight: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Factor of the cost for instances of positive bags.";
         tolerance: f64 = 1e-3, ParamRange::Above(0.0), "Violation of the optimality conditions that the solver accepts.";
         memory_mib: usize = 1024, ParamRange::AtLeast(1.0), "MiB for kernel values; beyond that they are computed anew when needed.";
     }

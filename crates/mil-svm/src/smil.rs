@@ -33,7 +33,7 @@ mil_core::params! {
     /// The sMIL learner.
     pub struct Smil {
         kernel: Kernel = Kernel::Linear, ParamRange::Any, "Kernel between instances.";
-        penalty: f64 = 100.0, ParamRange::Above(0.0), "Cost `C`, shared evenly by the instances of negative bags, and once more by the positive bags.";
+        penalty: f64 = 100.0, ParamRange::UpTo(0.0, 1e12), "Cost `C`, shared evenly by the instances of negative bags, and once more by the positive bags.";
         tolerance: f64 = 1e-3, ParamRange::Above(0.0), "Violation of the optimality conditions that the solver accepts.";
         memory_mib: usize = 1024, ParamRange::AtLeast(1.0), "MiB for kernel values; beyond that they are computed anew when needed.";
     }

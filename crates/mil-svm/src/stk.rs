@@ -36,8 +36,8 @@ mil_core::params! {
     /// The STK learner.
     pub struct Stk {
         kernel: Kernel = Kernel::Linear, ParamRange::Any, "Kernel between statistics.";
-        penalty: f64 = 1.0, ParamRange::Above(0.0), "Cost `C` of one unit of slack.";
-        positive_weight: f64 = 1.0, ParamRange::Above(0.0), "Factor of the cost for positive bags.";
+        penalty: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Cost `C` of one unit of slack.";
+        positive_weight: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Factor of the cost for positive bags.";
         tolerance: f64 = 1e-3, ParamRange::Above(0.0), "Violation of the optimality conditions that the solver accepts.";
     }
 }

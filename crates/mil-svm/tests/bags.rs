@@ -296,21 +296,13 @@ fn degenerate_bags_give_a_sound_model() {
 #[test]
 fn numbers_beyond_f64_are_refused_by_name() {
     let huge = set(&[(Label::Positive, &[1e200]), (Label::Negative, &[-1e200])]);
-    let tiny = set(&[(Label::Positive, &[1e-155]), (Label::Negative, &[-1e-155])]);
     let named = |error: FitError, name: &str| {
         assert!(matches!(&error, FitError::Learner { learner, .. } if *learner == name), "{error}")
     };
     for scale in SCALES {
         named(nsk(&Kernel::Linear, scale).fit(&huge).unwrap_err(), "NSK");
-        let dear = Nsk { penalty: 1e300, positive_weight: 1e300, ..nsk(&Kernel::Linear, scale) };
-        named(dear.fit(&tiny).unwrap_err(), "NSK");
     }
     named(stk(&Kernel::Linear).fit(&huge).unwrap_err(), "STK");
-    named(Stk { penalty: 1e300, positive_weight: 1e300, ..Default::default() }.fit(&tiny).unwrap_err(), "STK");
-    // Duals of 1e300 over a length of 1e-155.
-    let square = Kernel::Polynomial { degree: 2, scale: 1.0, offset: 0.0 };
-    let faint = set(&[(Label::Positive, &[1e-75]), (Label::Negative, &[2e-75])]);
-    named(Nsk { penalty: 1e200, ..nsk(&square, BagScale::FeatureSpace) }.fit(&faint).unwrap_err(), "NSK");
     // A bag that the model has not met.
     let model = nsk(&Kernel::Linear, BagScale::FeatureSpace)
         .fit(&set(&[(Label::Positive, &[1.0]), (Label::Negative, &[-1.0])]))

@@ -3,7 +3,8 @@
 use mil_core::{BagModel, BagSet, FitError, Label, Learner};
 use mil_kernels::Kernel;
 use mil_svm::{
-    AlSvm, AwSvm, GridSearch, MiSvmBag, MiSvmPattern, Mica, MissSvm, Nsk, Sbmil, SilSvm, Smil, Stk, Stmil, Tunable,
+    AlSvm, AwSvm, GridKernel, GridSearch, MiSvmBag, MiSvmPattern, Mica, MissSvm, Nsk, Sbmil, SilSvm, Smil, Stk, Stmil,
+    Tunable,
 };
 
 const KERNELS: [Kernel; 3] =
@@ -145,4 +146,53 @@ impl Visitor for RefusesBadNumbers {
 #[test]
 fn parameters_out_of_range_are_refused() {
     with_each_learner(&mut RefusesBadNumbers);
+}
+
+#[test]
+fn temperatures_and_penalties_beyond_reason_are_refused_by_name() {
+    let bags = set(&[(Positive, &[&[1.0], &[2.0]]), (Negative, &[&[0.0]])]);
+    let refused = |error: Option<FitError>, name: &str| {
+        let error = error.unwrap_or_else(|| panic!("{name} was taken")).to_string();
+        assert!(error.starts_with(name), "{error}");
+    };
+    refused(AlSvm { start_temperature: 1e308, ..Default::default() }.fit(&bags).err(), "start_temperature is");
+    refused(AwSvm { end_temperature: 0.0, ..Default::default() }.fit(&bags).err(), "end_temperature is");
+    refused(AwSvm { cooling: 1.0, ..Default::default() }.fit(&bags).err(), "cooling is");
+    refused(MiSvmPattern { positive_weight: 1e300, ..Default::default() }.fit(&bags).err(), "positive_weight is");
+}
+
+#[test]
+fn annealing_ends_whatever_the_schedule() {
+    let bags = set(&[(Positive, &[&[1.0], &[-2.0]]), (Negative, &[&[0.0]]), (Positive, &[&[1.5]])]);
+    for (start_temperature, end_temperature) in [(1e6, 1e-6), (1e-6, 1e6)] {
+        for penalty in [f64::MIN_POSITIVE, 1e-200, 1e12] {
+            let labels = AlSvm { penalty, start_temperature, end_temperature, ..Default::default() };
+            let witnesses = AwSvm { penalty, start_temperature, end_temperature, ..Default::default() };
+            for model in [labels.fit(&bags).unwrap(), witnesses.fit(&bags).unwrap()] {
+                assert!(bags.bags().all(|bag| model.score(bag).unwrap().is_finite()));
+            }
+        }
+    }
+}
+
+#[test]
+fn witnesses_that_are_none_are_refused() {
+    let bags = set(&[(Positive, &[&[1.0], &[2.0]]), (Negative, &[&[0.0]]), (Positive, &[&[3.0]])]);
+    let message = |start| MiSvmBag::default().fit_from(&bags, start).unwrap_err().to_string();
+    for start in [vec![Some(0)], vec![Some(0), None], vec![None; 3]] {
+        assert!(message(start).contains("2 positive bags"));
+    }
+    assert!(message(vec![Some(1), Some(1)]).contains("positive bag 1 has 1 instances"));
+    assert!(MiSvmBag::default().fit_from(&bags, vec![Some(1), Some(0)]).is_ok());
+}
+
+#[test]
+fn a_width_that_is_no_multiple_of_the_median_is_refused() {
+    let bags =
+        set(&[(Positive, &[&[1.0], &[2.0]]), (Negative, &[&[0.0]]), (Positive, &[&[3.0]]), (Negative, &[&[0.5]])]);
+    for ratio in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let kernels = vec![GridKernel::GaussianOverMedian(ratio)];
+        let error = GridSearch { kernels, n_folds: 2, ..GridSearch::of(SilSvm::default()) }.fit(&bags).unwrap_err();
+        assert!(error.to_string().contains("over the median"), "{error}");
+    }
 }

@@ -6,7 +6,8 @@ use common::{CLOSE, TOLERANCE, bags, half_squared_norm, kernels, never_rises, va
 use mil_core::{BagModel, BagSet, Calibrated, CrossValidation, Label, Learner, StratifiedKFold, best_threshold};
 use mil_kernels::Kernel;
 use mil_svm::{
-    GridKernel, GridSearch, HeldOut, InstanceSvm, MiSvmBag, MiSvmPattern, SilSvm, Slack, Stop, Tunable, WitnessStart,
+    GridKernel, GridReport, GridSearch, HeldOut, InstanceSvm, MiSvmBag, MiSvmPattern, SilSvm, Slack, Stop, Tunable,
+    WitnessStart,
 };
 use mil_testkit::strategies::{Flavour, bag_sets_of};
 use proptest::prelude::*;
@@ -205,6 +206,29 @@ fn a_search_gives_its_own_scores_to_thresholds() {
     let report = search.search(&bags).unwrap();
     let model = Calibrated { learner: search, source: HeldOut }.fit(&bags).unwrap();
     assert_eq!(model.threshold(), best_threshold(&report.scores, bags.labels()));
+}
+
+/// The report of a search on so many threads.
+fn searched_on<L: Tunable<Model: BagModel>>(n_threads: usize, learner: &L, bags: &BagSet<Label>) -> GridReport {
+    let search = GridSearch {
+        kernels: vec![GridKernel::GaussianOverMedian(1.0), GridKernel::GaussianOverMedian(8.0)],
+        penalties: vec![0.5, 1.0, 10.0],
+        n_folds: 4,
+        ..GridSearch::of(learner.clone())
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+    pool.install(|| search.search(bags).unwrap())
+}
+
+#[test]
+fn searches_that_share_rows_do_not_feel_each_other() {
+    let bags = mil_data::catalogue::musk1();
+    let alone = (searched_on(1, &SilSvm::default(), &bags), searched_on(1, &MiSvmBag::default(), &bags));
+    for n_threads in [2, 3, 7] {
+        let found =
+            (searched_on(n_threads, &SilSvm::default(), &bags), searched_on(n_threads, &MiSvmBag::default(), &bags));
+        assert!(found == alone, "on {n_threads} threads");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{CLOSE, TOLERANCE, bags, half_squared_norm, kernels, never_rises, values};
-use mil_core::{BagModel, BagSet, Label, Learner, StratifiedKFold};
+use mil_core::{BagModel, BagSet, Label, Learner, Scaler, Scaling, StratifiedKFold};
 use mil_kernels::Kernel;
 use mil_svm::{
     AlSvm, AwSvm, InstanceSvm, Level, MiSvmBag, MiSvmPattern, Mica, MissSvm, Sbmil, SilSvm, Slack, Smil, Stmil, Stop,
@@ -309,6 +309,39 @@ fn a_bag_held_out_has_no_say_in_any_rival() {
     held_out_agrees(&AlSvm { tolerance: TOLERANCE, ..Default::default() }, 1e-6, "AL-SVM");
     // With a narrow kernel many instances end on the margin, and rounding decides which is the witness; with a wide one few do.
     held_out_agrees(&AwSvm { tolerance: TOLERANCE, ..Default::default() }, 1e-8, "AW-SVM");
+}
+
+#[test]
+fn where_cooling_ends_in_a_flat_machine_the_order_of_bags_does_not_matter() {
+    let bags = mil_data::catalogue::musk1();
+    let scaler = Scaler::fit(Scaling::MinMax, &bags).unwrap();
+    let bags = bags.map_instances(|instance| scaler.apply(instance)).unwrap();
+    let reversed = bags.select(&(0..bags.n_bags()).rev().collect::<Vec<_>>());
+    let learner = AlSvm { tolerance: 1e-6, ..Default::default() };
+    let [(first, trace), (second, _)] = [&bags, &reversed].map(|bags| learner.fit_traced(bags).unwrap());
+    assert!(trace.levels.len() < 10, "a flat machine was to end it early");
+    for bag in bags.bags() {
+        let (first, second) = (first.score(bag).unwrap(), second.score(bag).unwrap());
+        assert!((first - second).abs() < 1e-3, "{first}, reversed {second}");
+    }
+}
+
+#[test]
+fn rows_beyond_the_budget_are_computed_anew_to_the_same_end() {
+    // One MiB holds the rows of all instances, but not beside them those with each instance of a positive bag once more.
+    let bags = mil_data::catalogue::musk1().select(&(15..75).collect::<Vec<_>>());
+    let n = bags.n_instances();
+    assert!(8 * n * n <= 1 << 20 && 16 * n * n > 1 << 20, "{n} instances");
+    let kernel = Kernel::Gaussian { gamma: 1e-6 };
+    let scores = |memory_mib| {
+        let learner =
+            MissSvm { kernel: kernel.clone(), penalty: 1e4, memory_mib, tolerance: TOLERANCE, ..Default::default() };
+        let model = learner.fit(&bags).unwrap();
+        bags.bags().map(|bag| model.score(bag).unwrap()).collect::<Vec<_>>()
+    };
+    for (tight, ample) in scores(1).iter().zip(scores(64)) {
+        assert!((tight - ample).abs() < 1e-5, "{tight}, expected {ample}");
+    }
 }
 
 #[test]

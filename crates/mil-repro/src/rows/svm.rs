@@ -50,23 +50,26 @@ fn is_standardised(data: &str) -> bool {
 }
 
 fn gaussian(data: &str) -> Grid {
-    match is_standardised(data) {
-        true => Grid { is_linear_too: true, ratios: &[0.3, 1.0, 3.0], penalties: &[0.01, 0.1, 1.0, 10.0] },
-        false => Grid { is_linear_too: false, ratios: &[1.0, 3.0, 8.0, 25.0], penalties: &[1.0, 10.0, 100.0] },
+    if is_standardised(data) {
+        Grid { is_linear_too: true, ratios: &[0.3, 1.0, 3.0], penalties: &[0.01, 0.1, 1.0, 10.0] }
+    } else {
+        Grid { is_linear_too: false, ratios: &[1.0, 3.0, 8.0, 25.0], penalties: &[1.0, 10.0, 100.0] }
     }
 }
 
 fn annealed(data: &str) -> Grid {
-    match is_standardised(data) {
-        true => Grid { is_linear_too: true, ratios: &[1.0], penalties: &[0.1, 1.0] },
-        false => Grid { is_linear_too: false, ratios: &[3.0, 8.0], penalties: &[1.0, 10.0] },
+    if is_standardised(data) {
+        Grid { is_linear_too: true, ratios: &[1.0], penalties: &[0.1, 1.0] }
+    } else {
+        Grid { is_linear_too: false, ratios: &[3.0, 8.0], penalties: &[1.0, 10.0] }
     }
 }
 
 fn one_norm(data: &str) -> Grid {
-    match is_standardised(data) {
-        true => Grid { is_linear_too: true, ratios: &[], penalties: &[0.1, 0.3, 1.0, 3.0] },
-        false => Grid { is_linear_too: false, ratios: &[1.0, 3.0], penalties: &[1.0, 10.0] },
+    if is_standardised(data) {
+        Grid { is_linear_too: true, ratios: &[], penalties: &[0.1, 0.3, 1.0, 3.0] }
+    } else {
+        Grid { is_linear_too: false, ratios: &[1.0, 3.0], penalties: &[1.0, 10.0] }
     }
 }
 
