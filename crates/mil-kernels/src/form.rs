@@ -49,10 +49,8 @@ enum Function {
         gamma: f64,
     },
     Intersection,
-    /// $\lVert x - z\rVert^2$ itself, precise enough for a later $\exp(-\gamma\,\cdot)$.
-    SquaredDistance {
-        gamma: f64,
-    },
+    /// $\lVert x - z\rVert^2$ itself, precise whatever becomes of it.
+    SquaredDistance,
 }
 
 impl Form {
@@ -64,10 +62,10 @@ impl Form {
         Ok(form)
     }
 
-    /// Squared distances, precise enough for a later $\exp(-\gamma\,\cdot)$.
-    pub(crate) fn squared_distance(gamma: f64) -> Form {
-        let function = Function::SquaredDistance { gamma };
-        Form { terms: vec![Term { weight: 1.0, function, scope: None }], scopes: Vec::new() }
+    /// Squared distances, precise for an exponential of any width to come.
+    pub(crate) fn squared_distance() -> Form {
+        let term = Term { weight: 1.0, function: Function::SquaredDistance, scope: None };
+        Form { terms: vec![term], scopes: Vec::new() }
     }
 
     fn flatten(&mut self, kernel: &Kernel, weight: f64, scope: Option<usize>) -> Result<(), ParamError> {
@@ -124,9 +122,9 @@ impl Form {
         self.scopes[scope].iter().map(|kernel| kernel.value_with_itself(squared_norm, feature_sum).sqrt()).product()
     }
 
-    /// Whether cancellation in $\lVert x\rVert^2 + \lVert z\rVert^2 - 2\langle x,z\rangle$ could be felt, for norms up to these.
-    pub(crate) fn must_refine(&self, squared_norms: f64) -> bool {
-        self.largest_gamma() * squared_norms > HARMLESS_EXPONENT
+    /// The $\lVert x\rVert^2 + \lVert z\rVert^2$ from which on cancellation in $\lVert x\rVert^2 + \lVert z\rVert^2 - 2\langle x,z\rangle$ could be felt.
+    fn harmless_norms(&self) -> f64 {
+        HARMLESS_EXPONENT / self.largest_gamma()
     }
 
     /// The function and weight of a form that is a single term.
@@ -139,7 +137,8 @@ impl Form {
 
     fn largest_gamma(&self) -> f64 {
         self.terms.iter().fold(0.0, |largest, term| match term.function {
-            Function::Gaussian { gamma } | Function::SquaredDistance { gamma } => gamma.max(largest),
+            Function::Gaussian { gamma } => gamma.max(largest),
+            Function::SquaredDistance => f64::INFINITY,
             _ => largest,
         })
     }
@@ -153,14 +152,17 @@ pub(crate) struct Pairs<'a> {
     pub(crate) right: &'a Side<'a>,
     uses_distances: bool,
     lone: Option<(Function, f64)>,
+    /// Norms up to here leave the distance of a pair precise enough.
+    harmless_norms: f64,
+    /// Whether some pair may lie beyond. What is done with a pair does not depend on it, nor on any other pair.
     refine: bool,
 }
 
 impl<'a> Pairs<'a> {
     pub(crate) fn new(form: &'a Form, left: &'a Side<'a>, right: &'a Side<'a>) -> Pairs<'a> {
-        // The same for a few rows as for the whole matrix.
-        let refine = form.must_refine(2.0 * left.max_norm.max(right.max_norm));
-        Pairs { form, left, right, uses_distances: form.uses_distances(), lone: form.lone(), refine }
+        let harmless_norms = form.harmless_norms();
+        let refine = left.max_norm + right.max_norm > harmless_norms;
+        Pairs { form, left, right, uses_distances: form.uses_distances(), lone: form.lone(), harmless_norms, refine }
     }
 
     /// Turns what a pass over the features has left into the values of the form, in `tile`: the products of centred instances where the
@@ -211,7 +213,8 @@ impl<'a> Pairs<'a> {
                 }
                 if self.refine {
                     for r in 0..HEIGHT {
-                        if distance[r] < NEAR * (left_norms[r] + right_norms[c]) {
+                        let norms = left_norms[r] + right_norms[c];
+                        if norms > self.harmless_norms && distance[r] < NEAR * norms {
                             distance[r] = self.distance_by_definition(left_panel * HEIGHT + r, right_panel * WIDTH + c);
                         }
                     }
@@ -248,7 +251,7 @@ impl<'a> Pairs<'a> {
                     }
                 }
                 Function::Intersection => value = *minimum,
-                Function::SquaredDistance { .. } => value = *distance,
+                Function::SquaredDistance => value = *distance,
             }
             if let Some(scope) = term.scope {
                 let (panel, third) = right_place(right_panel);

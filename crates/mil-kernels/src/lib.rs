@@ -12,6 +12,7 @@
 //! | [`GramRows`], [`KeptRows`] | rows on demand, for solvers; forgotten or kept | $n d$ for each row |
 //! | [`SetKernel`] | the normalised set kernel and the statistic kernel (Gärtner et al. 2002) | $\tfrac12 n^2 d$, memory for bags only |
 //! | [`BagSimilarity`] | $\max_j \exp(-\lVert x_k - x_{tj}\rVert^2/\sigma^2)$ of MILES (Chen, Bi & Wang 2006) | $n m d$ |
+//! | [`Candidates`] | the same to candidates that come and go | $m d$ for each that comes |
 //!
 //! Instances are the columns of a matrix of features × instances, as a [`BagSet`](mil_core::BagSet) keeps them.
 //!
@@ -67,7 +68,7 @@ pub use kernel::Kernel;
 pub use matrix::Gram;
 pub use rows::{GramRows, KeptRows, PackedInstances};
 pub use set_kernel::{BagScale, SetKernel, min_max};
-pub use similarity::{BagSimilarity, partial_similarity};
+pub use similarity::{BagSimilarity, Candidates, partial_similarity, similarities_of};
 
 /// The README's examples, run as tests.
 #[cfg(doctest)]

@@ -32,8 +32,6 @@ pub struct GramRows<'a> {
     instances: DMatrixView<'a, f64>,
     centre: Vec<f64>,
     diagonal: Vec<f64>,
-    /// The largest squared norm of all instances: which pairs are computed with more care depends on it, in every row alike.
-    max_norm: f64,
 }
 
 /// Some of the instances, packed.
@@ -52,23 +50,21 @@ impl<'a> GramRows<'a> {
         let (form, instances) = (Form::of(kernel)?, instances.into());
         let diagonal = diagonal(kernel, instances)?;
         let centre = centre_for(&form, instances);
-        let max_norm = largest_norm(&form, instances, &centre)?;
-        Ok(GramRows { form, instances, centre, diagonal, max_norm })
+        require_norms(&form, instances, &centre)?;
+        Ok(GramRows { form, instances, centre, diagonal })
     }
 }
 
-/// The largest squared norm of a side over all instances, block by block: the whole need not be packed for it.
-fn largest_norm(form: &Form, instances: DMatrixView<'_, f64>, centre: &[f64]) -> Result<f64, KernelError> {
-    let mut largest = 0.0_f64;
+/// Refuses instances whose norms overflow, block by block: the whole need not be packed for it.
+fn require_norms(form: &Form, instances: DMatrixView<'_, f64>, centre: &[f64]) -> Result<(), KernelError> {
     for first in (0..instances.ncols()).step_by(BLOCK) {
         let block: Vec<usize> = (first..instances.ncols().min(first + BLOCK)).collect();
-        match Side::of_chosen(form, instances, &block, centre) {
-            Ok(side) => largest = largest.max(side.max_norm),
+        if Side::of_chosen(form, instances, &block, centre).is_err() {
             // The whole side knows the position among all instances.
-            Err(_) => return Side::new(form, instances, centre).map(|side| side.max_norm),
+            return Side::new(form, instances, centre).map(drop);
         }
     }
-    Ok(largest)
+    Ok(())
 }
 
 impl<'a> KernelRows for GramRows<'a> {
@@ -83,9 +79,8 @@ impl<'a> KernelRows for GramRows<'a> {
     }
 
     fn prepare(&self, idxs: &[usize]) -> PackedInstances<'a> {
-        let mut side =
+        let side =
             Side::of_chosen(&self.form, self.instances, idxs, &self.centre).expect("the whole set suits the form");
-        side.max_norm = self.max_norm;
         PackedInstances { idxs: idxs.to_vec(), side }
     }
 
@@ -176,8 +171,8 @@ impl<'a> KeptRows<'a> {
         let diagonal = diagonal(kernel, instances)?;
         let centre = centre_for(&form, instances);
         let side = Side::new(&form, instances, &centre)?;
-        let (n, max_norm) = (instances.ncols(), side.max_norm);
-        let rows = GramRows { form, instances, centre, diagonal, max_norm };
+        let n = instances.ncols();
+        let rows = GramRows { form, instances, centre, diagonal };
         let all = PackedInstances { idxs: (0..n).collect(), side };
         Ok(KeptRows { rows, all, kept: (0..n).map(|_| OnceLock::new()).collect() })
     }

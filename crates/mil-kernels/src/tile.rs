@@ -18,13 +18,15 @@ use crate::form::{Form, Pairs};
 pub(crate) const HEIGHT: usize = 24;
 /// Instances in a panel of the right side.
 pub(crate) const WIDTH: usize = 8;
+/// Rows of panels that one thread packs alone.
+const FEW_ROWS: usize = 1024;
 /// A number for each instance of a left panel, which is a few right panels as well.
 pub(crate) type Lanes = [[f64; WIDTH]; HEIGHT / WIDTH];
 /// The pairs of a left panel with a right panel, one array per right instance.
 pub(crate) type Tile = [[f64; HEIGHT]; WIDTH];
 
 /// Instances made ready for a form, to be either side of a block.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Side<'a> {
     instances: Instances<'a>,
     /// Panel after panel, each feature after feature, the centre subtracted, where the form uses distances; the last panel is filled up
@@ -39,20 +41,42 @@ pub(crate) struct Side<'a> {
     pub(crate) lengths: Vec<Vec<Lanes>>,
 }
 
-/// The columns of a matrix, or some of them.
-#[derive(Debug)]
-struct Instances<'a> {
-    all: DMatrixView<'a, f64>,
-    chosen: Option<Vec<usize>>,
+/// The columns of a matrix, some of them, or columns of our own that may come and go.
+#[derive(Debug, Clone)]
+enum Instances<'a> {
+    All(DMatrixView<'a, f64>),
+    Chosen(DMatrixView<'a, f64>, Vec<usize>),
+    Own { depth: usize, values: Vec<f64> },
 }
 
 impl Instances<'_> {
     fn len(&self) -> usize {
-        self.chosen.as_ref().map_or(self.all.ncols(), Vec::len)
+        match self {
+            Instances::All(all) => all.ncols(),
+            Instances::Chosen(_, chosen) => chosen.len(),
+            Instances::Own { depth, values } => values.len() / depth,
+        }
+    }
+
+    fn depth(&self) -> usize {
+        match self {
+            Instances::All(all) | Instances::Chosen(all, _) => all.nrows(),
+            Instances::Own { depth, .. } => *depth,
+        }
     }
 
     fn get(&self, idx: usize) -> DVectorView<'_, f64> {
-        self.all.column(self.chosen.as_ref().map_or(idx, |chosen| chosen[idx]))
+        match self {
+            Instances::All(all) => all.column(idx),
+            Instances::Chosen(all, chosen) => all.column(chosen[idx]),
+            Instances::Own { depth, values } => DVectorView::from_slice(&values[idx * depth..], *depth),
+        }
+    }
+
+    /// Position of the instance that has the value of the largest size.
+    fn largest(&self) -> usize {
+        let size = |idx: usize| self.get(idx).amax();
+        (0..self.len()).fold(0, |best, idx| if size(idx) > size(best) { idx } else { best })
     }
 }
 
@@ -69,7 +93,7 @@ impl<'a> Side<'a> {
         if form.uses_minima() {
             require_non_negative(instances)?;
         }
-        Side::packed(form, Instances { all: instances, chosen: None }, centre)
+        Side::packed(form, Instances::All(instances), centre)
     }
 
     /// Packs some of the instances of which a side has been made before, and hence trusted.
@@ -79,7 +103,7 @@ impl<'a> Side<'a> {
         chosen: &[usize],
         centre: &[f64],
     ) -> Result<Self, KernelError> {
-        Side::packed(form, Instances { all: instances, chosen: Some(chosen.to_vec()) }, centre)
+        Side::packed(form, Instances::Chosen(instances, chosen.to_vec()), centre)
     }
 
     fn packed(form: &Form, instances: Instances<'a>, centre: &[f64]) -> Result<Self, KernelError> {
@@ -99,6 +123,75 @@ impl<'a> Side<'a> {
         Ok(side)
     }
 
+    /// A side that owns its instances, whose features are one after the other; they may come and go.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub(crate) fn owned(form: &Form, values: Vec<f64>, centre: &[f64]) -> Result<Side<'static>, KernelError> {
+        let depth = centre.len();
+        require_finite(DMatrixView::from_slice(&values, depth, values.len() / depth))?;
+        Side::packed(form, Instances::Own { depth, values }, centre)
+    }
+
+    /// Adds the instances of another side, of the same form without scopes and the same centre, behind those that are there.
+    ///
+    /// # Panics
+    /// If this side does not own its instances.
+    pub(crate) fn append(&mut self, other: &Side<'_>) {
+        let (depth, n) = (self.depth(), self.len());
+        let Instances::Own { values, .. } = &mut self.instances else { panic!("borrowed instances do not grow") };
+        (0..other.len()).for_each(|idx| values.extend_from_slice(other.instances.get(idx).as_slice()));
+        let n_panels = self.len().div_ceil(HEIGHT);
+        self.norms.resize(n_panels, Lanes::default());
+        self.centred.resize(n_panels * depth, Lanes::default());
+        (0..other.len()).for_each(|idx| self.copy_lane(n + idx, |feature| other.lane(idx, feature), other.norm(idx)));
+        self.max_norm = self.max_norm.max(other.max_norm);
+    }
+
+    /// Takes an instance away; the last one moves to its place.
+    ///
+    /// # Panics
+    /// If this side does not own its instances or the position is out of range.
+    pub(crate) fn swap_remove(&mut self, idx: usize) {
+        let (depth, last) = (self.depth(), self.len() - 1);
+        let moved: Vec<f64> = (0..depth).map(|feature| self.lane(last, feature)).collect();
+        self.copy_lane(idx, |feature| moved[feature], self.norm(last));
+        self.copy_lane(last, |_| 0.0, 0.0);
+        let Instances::Own { values, .. } = &mut self.instances else { panic!("borrowed instances do not go") };
+        values.copy_within(last * depth.., idx * depth);
+        values.truncate(last * depth);
+        let n_panels = last.div_ceil(HEIGHT);
+        self.norms.truncate(n_panels);
+        self.centred.truncate(n_panels * depth);
+    }
+
+    /// The features of all instances, one instance after another.
+    ///
+    /// # Panics
+    /// If this side does not own its instances.
+    pub(crate) fn own_values(&self) -> &[f64] {
+        let Instances::Own { values, .. } = &self.instances else { panic!("borrowed instances are their owner's") };
+        values
+    }
+
+    /// A feature of a packed instance.
+    fn lane(&self, idx: usize, feature: usize) -> f64 {
+        self.centred[idx / HEIGHT * self.depth() + feature].as_flattened()[idx % HEIGHT]
+    }
+
+    fn norm(&self, idx: usize) -> f64 {
+        self.norms.as_flattened().as_flattened()[idx]
+    }
+
+    /// Writes the features and the squared norm of a packed instance.
+    fn copy_lane(&mut self, idx: usize, feature_of: impl Fn(usize) -> f64, norm: f64) {
+        let (depth, panel, lane) = (self.depth(), idx / HEIGHT, idx % HEIGHT);
+        for (feature, row) in self.centred[panel * depth..][..depth].iter_mut().enumerate() {
+            row.as_flattened_mut()[lane] = feature_of(feature);
+        }
+        self.norms[panel].as_flattened_mut()[lane] = norm;
+    }
+
     /// Number of instances.
     pub(crate) fn len(&self) -> usize {
         self.instances.len()
@@ -106,7 +199,7 @@ impl<'a> Side<'a> {
 
     /// Number of features.
     pub(crate) fn depth(&self) -> usize {
-        self.instances.all.nrows()
+        self.instances.depth()
     }
 
     /// An instance as it was given.
@@ -129,8 +222,7 @@ impl<'a> Side<'a> {
             // The sum of two norms and twice a product must stay finite as well.
             if !(4.0 * norm).is_finite() {
                 // Centring may spread one huge value over all norms; the instance to look at is the one that has it.
-                let culprit = self.instances.all.iamax_full().1;
-                return Err(overflow("squared distance", culprit, 4.0 * norm));
+                return Err(overflow("squared distance", self.instances.largest(), 4.0 * norm));
             }
             self.max_norm = self.max_norm.max(norm);
         }
@@ -182,14 +274,20 @@ pub(crate) fn centre_for(form: &Form, instances: DMatrixView<'_, f64>) -> Vec<f6
 fn pack(instances: &Instances<'_>, centre: &[f64]) -> Vec<Lanes> {
     let depth = centre.len();
     let mut panels = vec![Lanes::default(); instances.len().div_ceil(HEIGHT) * depth];
-    panels.par_chunks_mut(depth.max(1)).enumerate().for_each(|(panel, rows)| {
+    let fill = |(panel, rows): (usize, &mut [Lanes])| {
         for lane in 0..HEIGHT.min(instances.len() - panel * HEIGHT) {
             let instance = instances.get(panel * HEIGHT + lane);
             for ((row, x), c) in rows.iter_mut().zip(instance.as_slice()).zip(centre) {
                 row[lane / WIDTH][lane % WIDTH] = x - c;
             }
         }
-    });
+    };
+    // A bag or two are packed sooner than another thread wakes up.
+    if panels.len() < FEW_ROWS {
+        panels.chunks_mut(depth.max(1)).enumerate().for_each(fill);
+    } else {
+        panels.par_chunks_mut(depth.max(1)).enumerate().for_each(fill);
+    }
     panels
 }
 

@@ -1,9 +1,9 @@
 //! What every kernel, Gram matrix and similarity satisfies, whatever the instances.
 
-use mil_core::{BagSet, KernelRows, ParamField};
+use mil_core::{Bag, BagSet, KernelRows, ParamField};
 use mil_kernels::{
-    BagScale, BagSimilarity, Gram, GramRows, Kernel, KernelError, SetKernel, cross_gram, diagonal, gram_into,
-    partial_similarity,
+    BagScale, BagSimilarity, Candidates, Gram, GramRows, Kernel, KernelError, SetKernel, cross_gram, diagonal,
+    gram_into, partial_similarity,
 };
 use nalgebra::DMatrix;
 use proptest::prelude::*;
@@ -231,6 +231,45 @@ proptest! {
     }
 
     #[test]
+    fn candidates_that_come_and_go_are_those_that_are_left(
+        instances in instances(40),
+        cut in 1..6_usize,
+        gone in prop::collection::vec(any::<prop::sample::Index>(), 0..60),
+    ) {
+        let bags = bags_of(&instances, cut);
+        let mut candidates = Candidates::new(instances.nrows(), 3.0).unwrap();
+        let mut expected: Vec<Vec<f64>> = Vec::new();
+        let mut gone = gone.iter();
+        for bag in bags.bags() {
+            candidates.extend(&bag).unwrap();
+            expected.extend(bag.instances().map(<[f64]>::to_vec));
+            for idx in gone.by_ref().take(bag.n_instances()) {
+                let idx = idx.index(expected.len());
+                candidates.swap_remove(idx);
+                expected.swap_remove(idx);
+                if expected.is_empty() {
+                    break;
+                }
+            }
+            prop_assert_eq!(candidates.similarity().n_candidates(), expected.len());
+        }
+        for (idx, candidate) in expected.iter().enumerate() {
+            prop_assert_eq!(candidates.get(idx), &candidate[..]);
+        }
+        let flat: Vec<f64> = expected.concat();
+        let anew = DMatrix::from_vec(instances.nrows(), expected.len(), flat);
+        let found = candidates.similarity().to_bags(&bags).unwrap();
+        let wanted = BagSimilarity::new(&anew, 3.0).unwrap().to_bags(&bags).unwrap();
+        // The centres differ, hence the rounding.
+        prop_assert!((&found - &wanted).iter().all(|difference| difference.abs() < 1e-12));
+        let restored: Candidates = serde_json::from_value(serde_json::to_value(&candidates).unwrap()).unwrap();
+        prop_assert_eq!(restored.similarity().to_bags(&bags).unwrap(), found.clone());
+        for (bag, column) in bags.bags().zip(found.column_iter()) {
+            prop_assert_eq!(candidates.similarity().to_bag(&bag).unwrap(), column.as_slice());
+        }
+    }
+
+    #[test]
     fn selecting_nearest_features_is_sorting_them(pair in instances(2).prop_map(|x| x.as_slice().to_vec()), k in 0..8_usize) {
         let other = vec![1.0; pair.len()];
         let mut differences: Vec<f64> = pair.iter().map(|x| (x - 1.0).abs()).collect();
@@ -384,6 +423,28 @@ fn a_sum_that_mixes_distances_and_products_is_the_definition_under_an_offset() {
     assert!(
         largest_difference(&gram(&kernel, &instances).unwrap(), &definition(&kernel, &instances, &instances)) < 1e-13
     );
+}
+
+#[test]
+fn a_bag_that_does_not_suit_leaves_the_candidates_as_they_were() {
+    let mut candidates = Candidates::new(2, 1.0).unwrap();
+    let sound = Bag::new("sound", 2, &[1.0, 2.0, 3.0, 4.0]).unwrap();
+    for bag in [Bag::new("narrow", 1, &[1.0]).unwrap(), Bag::new("huge", 2, &[1e200, -1e200, 0.0, 0.0]).unwrap()] {
+        assert!(candidates.extend(&bag).is_err() && candidates.similarity().n_candidates() == 0);
+        candidates.extend(&sound).unwrap();
+        assert!(candidates.extend(&bag).is_err() && candidates.similarity().n_candidates() == 2);
+        assert_eq!(candidates.similarity().to_bag(&sound).unwrap(), [1.0, 1.0]);
+        (0..2).for_each(|_| candidates.swap_remove(0));
+    }
+    assert!(Candidates::new(0, 1.0).is_err() && Candidates::new(1, 0.0).is_err());
+    for damaged in [
+        r#"{"sigma2":-1.0,"centre":[0.0],"candidates":[1.0]}"#,
+        r#"{"sigma2":1.0,"centre":[],"candidates":[]}"#,
+        r#"{"sigma2":1.0,"centre":[0.0,0.0],"candidates":[1.0]}"#,
+        r#"{"sigma2":1.0,"centre":[0.0],"candidates":[1e200]}"#,
+    ] {
+        assert!(serde_json::from_str::<Candidates>(damaged).is_err(), "{damaged}");
+    }
 }
 
 #[test]
