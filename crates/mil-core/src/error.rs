@@ -127,6 +127,9 @@ pub enum FitError {
         /// How many bags there are.
         n_bags: usize,
     },
+    /// A learner that chooses among settings was given none.
+    #[error("there is no setting to choose among; give at least one")]
+    NoSettings,
     /// An inner split of the training bags, as for calibration, is not possible.
     #[error(transparent)]
     Split(#[from] crate::SplitError),

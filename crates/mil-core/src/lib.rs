@@ -8,8 +8,8 @@
 //! 2. [`Label`] for two classes, [`ClassId`] for many, `()` for none;
 //! 3. [`Learner`], [`BagModel`] and [`OnlineLearner`], the contracts, and [`params!`](crate::params!), which states a
 //!    learner's parameters once for code, documentation, command line and grid search;
-//! 4. [`Scaled`] and [`Calibrated`], wrappers that turn one learner into another, and [`BagRule`], which pools instance
-//!    scores into the score of the bag;
+//! 4. [`Scaled`], [`Calibrated`] and [`Tuned`], wrappers that turn one learner, or several settings of one, into another, and
+//!    [`BagRule`], which pools instance scores into the score of the bag;
 //! 5. [`CrossValidation`], with [`metrics`] and [`stats`] to read its outcome;
 //! 6. [`model_file`], the one format in which models are kept;
 //! 7. [`NearestCentroid`], the naive baseline.
@@ -54,6 +54,7 @@ mod rows;
 mod rule;
 mod scale;
 mod split;
+mod tuning;
 
 pub mod atomic_file;
 pub mod metrics;
@@ -75,6 +76,7 @@ pub use rows::{KernelRows, RowError};
 pub use rule::BagRule;
 pub use scale::{Scaled, ScaledModel, Scaler, Scaling};
 pub use split::{Split, SplitError, StratifiedKFold};
+pub use tuning::{HeldOut, SettingFigures, Tunable, Tuned, TuningReport};
 
 /// The README's examples, run as tests.
 #[cfg(doctest)]

@@ -31,6 +31,7 @@ use crate::learner::{BagModel, Learner, finite_score};
 use crate::model_file::SavedModel;
 use crate::params::{ParamRange, Params};
 use crate::rule::BagRule;
+use crate::tuning::Tunable;
 
 crate::params! {
     /// The nearest-centroid learner, for two classes or many.
@@ -59,6 +60,19 @@ impl Learner<ClassId> for NearestCentroid {
             return Err(FitError::TooFewClasses { n_classes, n_bags: bags.n_bags() });
         }
         NearestCentroidModel::from_means(bags, params.rule)
+    }
+}
+
+/// Nothing is worth sharing: a fit is one pass over the instances.
+impl Tunable for NearestCentroid {
+    type Values<'a> = ();
+
+    fn shares_values(&self, _: &NearestCentroid) -> bool {
+        true
+    }
+
+    fn values(&self, _: &BagSet<Label>) -> Result<(), FitError> {
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The checks every learner passes.
 
-use mil_core::{BagRule, Calibrated, NearestCentroid, OutOfFold, Probabilistic, Scaled, Scaling};
+use mil_core::{BagRule, Calibrated, HeldOut, NearestCentroid, OutOfFold, Probabilistic, Scaled, Scaling, Tuned};
 use mil_testkit::conformance::{check, check_classes, check_with};
 
 #[test]
@@ -35,4 +35,14 @@ fn probabilistic_learners() {
     check_with(&Probabilistic { learner: NearestCentroid::default(), source }, 2);
     let scaled = Scaled { scaling: Scaling::MinMax, learner: NearestCentroid::default() };
     check_with(&Probabilistic { learner: scaled, source }, 2);
+}
+
+#[test]
+fn tuned_learners() {
+    let settings = [BagRule::Max, BagRule::Mean].map(|rule| NearestCentroid { rule }).to_vec();
+    let tuned = Tuned { settings, n_folds: 2, seed: 3 };
+    check_with(&tuned, 2);
+    check_with(&Scaled { scaling: Scaling::MinMax, learner: tuned.clone() }, 2);
+    check_with(&Calibrated { learner: tuned.clone(), source: HeldOut }, 2);
+    check_with(&Probabilistic { learner: tuned, source: HeldOut }, 2);
 }

@@ -13,6 +13,7 @@
 //! | [`SetKernel`] | the normalised set kernel and the statistic kernel (Gärtner et al. 2002) | $\tfrac12 n^2 d$, memory for bags only |
 //! | [`BagSimilarity`] | $\max_j \exp(-\lVert x_k - x_{tj}\rVert^2/\sigma^2)$ of MILES (Chen, Bi & Wang 2006) | $n m d$ |
 //! | [`Candidates`] | the same to candidates that come and go | $m d$ for each that comes |
+//! | [`median_squared_distance`] | a unit for widths of kernels | $d$ for each of at most 10,000 pairs |
 //!
 //! Instances are the columns of a matrix of features × instances, as a [`BagSet`](mil_core::BagSet) keeps them.
 //!
@@ -57,6 +58,7 @@ mod form;
 mod gram;
 mod kernel;
 mod matrix;
+mod median;
 mod rows;
 mod set_kernel;
 mod similarity;
@@ -66,6 +68,7 @@ pub use error::KernelError;
 pub use gram::{cross_gram, diagonal, gram, gram_into};
 pub use kernel::Kernel;
 pub use matrix::Gram;
+pub use median::median_squared_distance;
 pub use rows::{GramRows, KeptRows, PackedInstances};
 pub use set_kernel::{BagScale, SetKernel, min_max};
 pub use similarity::{BagSimilarity, Candidates, partial_similarity, similarities_of};

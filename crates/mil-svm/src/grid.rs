@@ -30,9 +30,8 @@
 //! ```
 
 use mil_core::metrics::roc_auc;
-use mil_core::{BagSet, FitError, Label, Learner, ScoreSource, StratifiedKFold, Target, stream};
-use mil_kernels::Kernel;
-use rand::RngExt;
+use mil_core::{BagSet, FitError, Label, Learner, ScoreSource, StratifiedKFold, Target};
+use mil_kernels::{Kernel, median_squared_distance};
 use rayon::prelude::*;
 
 use crate::{SvmError, Tunable};
@@ -156,7 +155,7 @@ impl<L: Tunable> GridSearch<L> {
                 if !(ratio.is_finite() && 0.0 < ratio) {
                     return Err(SvmError::Ratio(ratio).of(NAME));
                 }
-                let median = *median.get_or_insert_with(|| median_squared_distance(bags, self.seed));
+                let median = *median.get_or_insert_with(|| median_squared_distance(bags.instances(), self.seed));
                 if !(median.is_finite() && 0.0 < median) {
                     return Err(SvmError::NoMedian(median).of(NAME));
                 }
@@ -191,31 +190,6 @@ impl<L: Tunable> ScoreSource<GridSearch<L>> for HeldOut {
 }
 
 const NAME: &str = "grid search";
-
-/// Pairs that the median is taken over, where there are more.
-const N_PAIRS: usize = 10_000;
-
-/// The median of $\lVert x-z\rVert^2$ over pairs of different instances: all of them, or as many as [`N_PAIRS`] drawn at random.
-fn median_squared_distance(bags: &BagSet<Label>, seed: u64) -> f64 {
-    let (instances, n) = (bags.instances(), bags.n_instances());
-    if n < 2 {
-        return 0.0;
-    }
-    let distance = |i: usize, j: usize| (instances.column(i) - instances.column(j)).norm_squared();
-    let mut distances: Vec<f64> = if n * (n - 1) / 2 <= N_PAIRS {
-        (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| distance(i, j)).collect()
-    } else {
-        let mut rng = stream(seed, "median distance", 0);
-        let mut pair = || {
-            let i = rng.random_range(0..n);
-            let j = rng.random_range(0..n - 1);
-            (i, if j < i { j } else { j + 1 })
-        };
-        (0..N_PAIRS).map(|_| pair()).map(|(i, j)| distance(i, j)).collect()
-    };
-    let middle = distances.len() / 2;
-    *distances.select_nth_unstable_by(middle, f64::total_cmp).1
-}
 
 fn cell(kernel: Kernel, penalty: f64, scores: &[f64], labels: &[Label]) -> GridCell {
     let n_right = scores.iter().zip(labels).filter(|(score, label)| Label::decide(score) == **label).count();
