@@ -1,0 +1,183 @@
+//! The game that MIO plays: predict, receive the label, take the step that raises the dual most.
+//!
+//! In one sign convention ($v=-\pi$, $\tau=-\theta$; see [`Mio`](crate::Mio) for the errata of the paper's):
+//!
+//! $$ w_t = \mathrm{soft}(v_t,\alpha_t)/\beta_t,\qquad g_t(w) = C_t\,(1 - y_tw^\top z_t)_+,\qquad v_{t+1} = v_t + \tau_ty_tz_t. $$
+//!
+//! This file knows similarities and labels; where similarities come from is the caller's business.
+
+use mil_core::Label;
+use serde::{Deserialize, Serialize};
+
+use crate::line_search::{Line, soft};
+
+/// The elastic net of one round, $f(w)=\alpha\lVert w\rVert_1+\tfrac\beta2\lVert w\rVert^2$ (eq. 8).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct ElasticNet {
+    pub(crate) alpha: f64,
+    pub(crate) beta: f64,
+}
+
+/// How the elastic net grows: $\alpha=\alpha_0\sqrt T$, $\beta=\beta_0\sqrt T$ (§3.4.1), with $t$ in place of $T$ where that is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Growth {
+    pub(crate) alpha0: f64,
+    pub(crate) beta0: f64,
+    /// $T$, where it is known.
+    pub(crate) horizon: Option<u64>,
+}
+
+impl Growth {
+    /// The elastic net of round `t`, counted from 1.
+    pub(crate) fn at(&self, round: u64) -> ElasticNet {
+        let root = (self.horizon.unwrap_or(round).max(1) as f64).sqrt();
+        ElasticNet { alpha: self.alpha0 * root, beta: self.beta0 * root }
+    }
+}
+
+/// What stays the same from round to round.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Rules {
+    pub(crate) growth: Growth,
+    /// $C_1$ and $C_2$.
+    pub(crate) positive_penalty: f64,
+    pub(crate) negative_penalty: f64,
+    /// The constant feature of the bias; 0 where there is none.
+    pub(crate) bias: f64,
+}
+
+impl Rules {
+    pub(crate) fn penalty(&self, label: Label) -> f64 {
+        match label {
+            Label::Positive => self.positive_penalty,
+            Label::Negative => self.negative_penalty,
+        }
+    }
+}
+
+/// What happened in one round.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Round {
+    /// $w_t^\top z_t$, before the label was known. The bag is taken for positive iff this is at least 0.
+    pub score: f64,
+    /// $g_t(w_t)$.
+    pub loss: f64,
+    /// $\tau_t$, between 0 and the penalty of the label.
+    pub step: f64,
+    /// $\lVert\tilde\lambda_t\rVert^2$ of the subgradient $\tilde\lambda_t=-C_ty_tz_t$ of $g_t$ at $w_t$; 0 where the loss is 0.
+    pub subgradient: f64,
+}
+
+/// The sum of all steps so far, $v_t=\sum_{s<t}\tau_sy_sz_s$, and how many there were.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Dual {
+    /// $v$, one for each candidate.
+    pub(crate) values: Vec<f64>,
+    /// $v$ of the bias.
+    pub(crate) bias: f64,
+    /// $\sum_s\tau_s$.
+    pub(crate) total_step: f64,
+    /// Rounds played.
+    pub(crate) n_rounds: u64,
+}
+
+impl Dual {
+    pub(crate) fn new() -> Dual {
+        Dual { values: Vec::new(), bias: 0.0, total_step: 0.0, n_rounds: 0 }
+    }
+
+    /// The elastic net of the round to come.
+    pub(crate) fn net(&self, rules: &Rules) -> ElasticNet {
+        rules.growth.at(self.n_rounds + 1)
+    }
+
+    /// The elastic net of the last round.
+    pub(crate) fn last_net(&self, rules: &Rules) -> ElasticNet {
+        rules.growth.at(self.n_rounds)
+    }
+
+    /// $w^\top z$ in the round to come. Candidates beyond the similarities given are 0 similar.
+    pub(crate) fn score(&self, rules: &Rules, similarities: &[f64]) -> f64 {
+        let net = self.net(rules);
+        self.line(rules, net, similarities, 1.0).look(0.0).margin / net.beta
+    }
+
+    fn line<'a>(&'a self, rules: &Rules, net: ElasticNet, similarities: &'a [f64], sign: f64) -> Line<'a> {
+        Line {
+            dual: &self.values[..similarities.len()],
+            similarities,
+            bias: (self.bias, rules.bias),
+            sign,
+            alpha: net.alpha,
+            beta: net.beta,
+        }
+    }
+
+    /// Plays a round: steps 3 to 7 of Algorithm 1, but for the zeros that the caller appends. Candidates beyond the similarities given are 0 similar.
+    pub(crate) fn play(&mut self, rules: &Rules, similarities: &[f64], label: Label) -> Round {
+        self.round(rules, similarities, label, None)
+    }
+
+    /// Plays a bag again whose earlier step is taken back first: the step it took, over so many candidates.
+    pub(crate) fn replay(&mut self, rules: &Rules, similarities: &[f64], label: Label, earlier: (f64, usize)) -> Round {
+        self.round(rules, similarities, label, Some(earlier))
+    }
+
+    fn round(&mut self, rules: &Rules, similarities: &[f64], label: Label, earlier: Option<(f64, usize)>) -> Round {
+        let (net, penalty, sign) = (self.net(rules), rules.penalty(label), label.sign());
+        let mut here = self.line(rules, net, similarities, sign).look(0.0);
+        let score = sign * here.margin / net.beta;
+        if let Some((step, n_known)) = earlier {
+            self.add(rules, &similarities[..n_known], -step, label);
+            here = self.line(rules, net, similarities, sign).look(0.0);
+        }
+        let step = self.line(rules, net, similarities, sign).search(here, penalty);
+        self.add(rules, similarities, step, label);
+        self.n_rounds += 1;
+        let loss = penalty * (1.0 - sign * score).max(0.0);
+        let subgradient = match loss {
+            0.0 => 0.0,
+            _ => penalty * penalty * (squared_norm(similarities) + rules.bias * rules.bias),
+        };
+        Round { score, loss, step, subgradient }
+    }
+
+    /// $v \leftarrow v + \tau yz$.
+    fn add(&mut self, rules: &Rules, similarities: &[f64], step: f64, label: Label) {
+        if step == 0.0 {
+            return;
+        }
+        let signed = step * label.sign();
+        self.values.iter_mut().zip(similarities).for_each(|(value, similarity)| *value += signed * similarity);
+        self.bias += signed * rules.bias;
+        self.total_step += step;
+    }
+
+    /// The weights of the candidates and the offset of every score, under an elastic net.
+    pub(crate) fn weights(&self, rules: &Rules, net: ElasticNet) -> (Vec<f64>, f64) {
+        let weights = self.values.iter().map(|&value| soft(value, net.alpha) / net.beta).collect();
+        (weights, rules.bias * self.bias / net.beta)
+    }
+
+    /// Candidates whose weight is not 0 in the round to come.
+    pub(crate) fn n_selected(&self, rules: &Rules) -> usize {
+        let alpha = self.net(rules).alpha;
+        self.values.iter().filter(|value| value.abs() > alpha).count()
+    }
+
+    /// The dual objective $\sum_s\tau_s - f^*(v)$ (eq. 4 with Propositions 1 and 2), under an elastic net.
+    pub(crate) fn objective(&self, net: ElasticNet) -> f64 {
+        let squares: f64 = self.values.iter().map(|&value| soft(value, net.alpha).powi(2)).sum();
+        self.total_step - (squares + self.bias * self.bias) / (2.0 * net.beta)
+    }
+}
+
+/// Sixteen sums at once, which the order of a plain sum forbids.
+fn squared_norm(values: &[f64]) -> f64 {
+    let (many, rest) = values.as_chunks::<16>();
+    let mut sums = [0.0; 16];
+    for chunk in many {
+        sums.iter_mut().zip(chunk).for_each(|(sum, value)| *sum += value * value);
+    }
+    sums.iter().sum::<f64>() + rest.iter().map(|value| value * value).sum::<f64>()
+}

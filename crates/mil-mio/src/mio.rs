@@ -1,0 +1,329 @@
+//! MIO: online multiple-instance learning with no regret.
+
+use std::convert::Infallible;
+
+use mil_core::{
+    BagModel, BagSet, Checked, FitError, Label, Learner, ParamRange, Params, ScoreError, Tunable, stream,
+};
+use mil_kernels::Candidates;
+use nalgebra::DMatrix;
+use rand::seq::SliceRandom;
+
+use crate::distances::{Distances, require_both_classes, scores};
+use crate::game::{Dual, Growth, Round, Rules};
+use crate::{Budget, EmbeddingModel, MioError, MioStream, Order, Revisit, Schedule, Width};
+
+const NAME: &str = "MIO";
+
+mil_core::params! {
+    /// The MIO learner: as a [`Learner`] it presents the training bags several times, as a [`stream`](Mio::stream) it takes what comes.
+    pub struct Mio {
+        width: Width = Width::OverMedian(0.5), ParamRange::Any, "Squared width of the similarity, itself or as a multiple of the median squared distance.";
+        alpha0: f64 = 0.01, ParamRange::Within(0.0, 1e12), "Weight of the 1-norm, for the root of the number of rounds.";
+        beta0: f64 = 0.1, ParamRange::Within(1e-12, 1e12), "Half the weight of the squared 2-norm, for the root of the number of rounds.";
+        bias: f64 = 1.0, ParamRange::Within(0.0, 1e12), "Value of a constant feature that the 1-norm spares; 0 for none.";
+        positive_penalty: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Cost of a unit of hinge loss on a positive bag, C1.";
+        negative_penalty: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Cost of a unit of hinge loss on a negative bag, C2.";
+        n_passes: usize = 10, ParamRange::AtLeast(1.0), "How often a fit presents the training bags.";
+        schedule: Schedule = Schedule::Fixed, ParamRange::Any, "Whether the number of rounds is taken to be known.";
+        revisit: Revisit = Revisit::Round, ParamRange::Any, "What a bag that is presented again counts as.";
+        budget: Budget = Budget::Unlimited, ParamRange::Any, "How many candidate instances are kept.";
+        order: Order = Order::Shuffled, ParamRange::Any, "In which order the training bags are presented.";
+        seed: u64 = 0, ParamRange::Any, "Fixes the order, and the pairs that a median distance is taken over.";
+        memory_mib: usize = 1024, ParamRange::AtLeast(1.0), "MiB for similarities that several passes share; beyond it they are computed anew.";
+    }
+}
+
+/// How a fit went, pass by pass.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MioTrace {
+    /// One for each pass.
+    pub passes: Vec<PassFigures>,
+    /// The dual objective after the last pass.
+    pub dual_objective: f64,
+}
+
+/// What one pass over the training bags came to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PassFigures {
+    /// $\sum_tg_t(w_t)$ over its rounds.
+    pub loss: f64,
+    /// Rounds whose bag was on the wrong side.
+    pub n_mistakes: usize,
+    /// Rounds that moved the weights.
+    pub n_steps: usize,
+    /// Candidates with a weight at its end.
+    pub n_selected: usize,
+}
+
+impl Mio {
+    /// Begins a stream of bags of so many features. `horizon` is the number of rounds to be played, where it is known: it fixes the elastic net; without it the net grows from round to round. What only a fit
+    /// over a set of bags needs (passes, schedule, order, memory) does not matter here.
+    ///
+    /// # Errors
+    /// If a parameter is out of range, the width is a multiple of a median that a stream cannot know, or the horizon or the number of features is 0.
+    pub fn stream(&self, n_features: usize, horizon: Option<u64>) -> Result<MioStream, FitError> {
+        let params = self.check()?;
+        let at_least_one = ParamRange::AtLeast(1.0);
+        at_least_one.require("number of features", n_features as f64)?;
+        horizon.map_or(Ok(()), |horizon| at_least_one.require("horizon", horizon as f64))?;
+        let sigma2 = params.width.of_stream().map_err(|error| error.of(NAME))?;
+        params.stream_of(n_features, sigma2, horizon).map_err(|error| error.of(NAME))
+    }
+
+    /// Checks the parameters, those together that none forbids alone.
+    fn check_for_fit(&self) -> Result<Checked<&Mio>, FitError> {
+        let params = self.check()?;
+        match (params.revisit, params.budget) {
+            (Revisit::Replace, Budget::Candidates(budget)) => Err(MioError::ReplaceWithin(budget).of(NAME)),
+            _ => Ok(params),
+        }
+    }
+
+    fn stream_of(&self, n_features: usize, sigma2: f64, horizon: Option<u64>) -> Result<MioStream, MioError> {
+        Ok(MioStream::new(self.rules(horizon), self.budget, n_features, sigma2)?)
+    }
+
+    /// Fits, and tells how it went.
+    ///
+    /// # Errors
+    /// As for [`fit`](Learner::fit).
+    pub fn fit_traced(&self, bags: &BagSet<Label>) -> Result<(EmbeddingModel, MioTrace), FitError> {
+        let params = self.check_for_fit()?;
+        bags.require_both_classes()?;
+        let sigma2 = params.width.resolve(bags, params.seed).map_err(|error| error.of(NAME))?;
+        let bags = &bags.select(&params.presentation(&(0..bags.n_bags()).collect::<Vec<_>>()));
+        if params.keeps_similarities(bags) {
+            params.fit_on_matrix(bags, sigma2).map_err(|error| error.of(NAME))
+        } else {
+            params.fit_on_stream(bags, sigma2)
+        }
+    }
+
+    /// Whether to compute all similarities before the first round.
+    fn keeps_similarities(&self, bags: &BagSet<Label>) -> bool {
+        self.budget == Budget::Unlimited && needed_mib(bags.n_instances(), bags.n_bags()) <= self.memory_mib
+    }
+
+    /// Plays over similarities that are all computed beforehand. The bags are in the order of presentation.
+    fn fit_on_matrix(&self, bags: &BagSet<Label>, sigma2: f64) -> Result<(EmbeddingModel, MioTrace), MioError> {
+        // As a stream would have them, so that the numbers are the same to the bit.
+        let mut candidates = Candidates::new(bags.n_features(), sigma2)?;
+        bags.bags().try_for_each(|bag| candidates.extend(&bag))?;
+        let similarities = candidates.similarity().to_bags(bags)?;
+        let (dual, rules, trace) = self.play_on(&similarities, &sizes(bags), bags.labels());
+        let (weights, bias) = dual.weights(&rules, dual.last_net(&rules));
+        let columns = bags.instances().column_iter().map(|column| column.as_slice().to_vec());
+        Ok((EmbeddingModel::new(sigma2, bags.n_features(), columns.zip(weights), bias)?, trace))
+    }
+
+    /// Plays over the similarities of bags, in the order of presentation, to all their instances, candidates × bags.
+    fn play_on(&self, similarities: &DMatrix<f64>, sizes: &[usize], labels: &[Label]) -> (Dual, Rules, MioTrace) {
+        let rules = self.rules(self.horizon(labels.len()));
+        let mut table = OnMatrix { similarities, sizes, dual: Dual::new(), rules: &rules };
+        let passes = match self.play(&mut table, labels) {
+            Ok(passes) => passes,
+            Err(never) => match never {},
+        };
+        let dual = table.dual;
+        let trace = MioTrace { passes, dual_objective: dual.objective(dual.last_net(&rules)) };
+        (dual, rules, trace)
+    }
+
+    /// Plays over similarities that are computed when they are needed. The bags are in the order of presentation.
+    fn fit_on_stream(&self, bags: &BagSet<Label>, sigma2: f64) -> Result<(EmbeddingModel, MioTrace), FitError> {
+        let horizon = self.horizon(bags.n_bags());
+        let stream = self.stream_of(bags.n_features(), sigma2, horizon).map_err(|error| error.of(NAME))?;
+        let mut table = OnStream { bags, stream };
+        let passes = self.play(&mut table, bags.labels())?;
+        let dual_objective = table.stream.dual_objective();
+        Ok((table.stream.model(), MioTrace { passes, dual_objective }))
+    }
+
+    /// All passes.
+    fn play<T: Table>(&self, table: &mut T, labels: &[Label]) -> Result<Vec<PassFigures>, T::Error> {
+        // The step of each bag when it was last presented, and how many candidates were known then.
+        let mut steps = vec![(0.0, 0); labels.len()];
+        let mut passes = Vec::with_capacity(self.n_passes);
+        for pass in 0..self.n_passes {
+            let mut figures = PassFigures { loss: 0.0, n_mistakes: 0, n_steps: 0, n_selected: 0 };
+            for (bag_idx, &label) in labels.iter().enumerate() {
+                let visit = match (pass, self.revisit) {
+                    (0, _) => Visit::First,
+                    (_, Revisit::Round) => Visit::Again,
+                    (_, Revisit::Replace) => Visit::Instead(steps[bag_idx]),
+                };
+                let round = table.round(bag_idx, label, visit)?;
+                steps[bag_idx] = (round.step, table.n_candidates());
+                figures.loss += round.loss;
+                figures.n_mistakes += usize::from((round.score >= 0.0) != (label == Label::Positive));
+                figures.n_steps += usize::from(round.step > 0.0);
+            }
+            figures.n_selected = table.n_selected();
+            passes.push(figures);
+        }
+        Ok(passes)
+    }
+
+    fn rules(&self, horizon: Option<u64>) -> Rules {
+        Rules {
+            growth: Growth { alpha0: self.alpha0, beta0: self.beta0, horizon },
+            positive_penalty: self.positive_penalty,
+            negative_penalty: self.negative_penalty,
+            bias: self.bias,
+        }
+    }
+
+    /// Choice: a pass counts as new rounds of the game, so that $T$ is the number of passes times that of bags.
+    fn horizon(&self, n_bags: usize) -> Option<u64> {
+        match self.schedule {
+            Schedule::Fixed => Some((n_bags as u64).saturating_mul(self.n_passes as u64)),
+            Schedule::AnyTime => None,
+        }
+    }
+
+    /// The bags in the order in which they are presented.
+    pub(crate) fn presentation(&self, bag_idxs: &[usize]) -> Vec<usize> {
+        let mut order = bag_idxs.to_vec();
+        if self.order == Order::Shuffled {
+            order.shuffle(&mut stream(self.seed, "presentation of bags", 0));
+        }
+        order
+    }
+}
+
+/// How a bag is presented.
+enum Visit {
+    /// For the first time: its instances become candidates.
+    First,
+    /// As a new round.
+    Again,
+    /// In place of its earlier round: the step it took, over so many candidates.
+    Instead((f64, usize)),
+}
+
+/// Where rounds are played.
+trait Table {
+    type Error;
+
+    fn round(&mut self, bag_idx: usize, label: Label, visit: Visit) -> Result<Round, Self::Error>;
+
+    fn n_candidates(&self) -> usize;
+
+    fn n_selected(&self) -> usize;
+}
+
+/// All similarities are there.
+struct OnMatrix<'a> {
+    /// Candidates × bags.
+    similarities: &'a DMatrix<f64>,
+    /// Instances of each bag.
+    sizes: &'a [usize],
+    dual: Dual,
+    rules: &'a Rules,
+}
+
+impl Table for OnMatrix<'_> {
+    type Error = Infallible;
+
+    fn round(&mut self, bag_idx: usize, label: Label, visit: Visit) -> Result<Round, Infallible> {
+        if let Visit::First = visit {
+            self.dual.values.resize(self.n_candidates() + self.sizes[bag_idx], 0.0);
+        }
+        let n_all = self.similarities.nrows();
+        let known = &self.similarities.as_slice()[bag_idx * n_all..][..self.n_candidates()];
+        Ok(match visit {
+            Visit::First | Visit::Again => self.dual.play(self.rules, known, label),
+            Visit::Instead(earlier) => self.dual.replay(self.rules, known, label, earlier),
+        })
+    }
+
+    fn n_candidates(&self) -> usize {
+        self.dual.values.len()
+    }
+
+    fn n_selected(&self) -> usize {
+        self.dual.n_selected(self.rules)
+    }
+}
+
+/// Similarities are computed bag by bag.
+struct OnStream<'a> {
+    bags: &'a BagSet<Label>,
+    stream: MioStream,
+}
+
+impl Table for OnStream<'_> {
+    type Error = ScoreError;
+
+    fn round(&mut self, bag_idx: usize, label: Label, visit: Visit) -> Result<Round, ScoreError> {
+        let bag = self.bags.bag(bag_idx);
+        match visit {
+            Visit::First => self.stream.round(bag, label),
+            Visit::Again => self.stream.again(bag, label),
+            Visit::Instead(earlier) => self.stream.replace(bag, label, earlier),
+        }
+    }
+
+    fn n_candidates(&self) -> usize {
+        self.stream.n_candidates()
+    }
+
+    fn n_selected(&self) -> usize {
+        self.stream.n_selected()
+    }
+}
+
+/// MiB of a matrix of candidates × bags.
+pub(crate) fn needed_mib(n_candidates: usize, n_bags: usize) -> usize {
+    ((n_candidates as f64) * (n_bags as f64) * (size_of::<f64>() as f64) / f64::from(1 << 20)).ceil() as usize
+}
+
+fn sizes(bags: &BagSet<Label>) -> Vec<usize> {
+    bags.bags().map(|bag| bag.n_instances()).collect()
+}
+
+impl Learner for Mio {
+    type Model = EmbeddingModel;
+
+    fn fit(&self, bags: &BagSet<Label>) -> Result<EmbeddingModel, FitError> {
+        self.fit_traced(bags).map(|(model, _)| model)
+    }
+}
+
+impl Tunable for Mio {
+    type Values<'a> = Distances;
+
+    fn shares_values(&self, other: &Mio) -> bool {
+        self.seed == other.seed
+    }
+
+    fn values(&self, bags: &BagSet<Label>) -> Result<Distances, FitError> {
+        Distances::new(bags, self.check()?.seed, self.memory_mib).map_err(|error| error.of(NAME))
+    }
+
+    fn held_out_scores(
+        &self,
+        bags: &BagSet<Label>,
+        distances: &Distances,
+        train: &[usize],
+        test: &[usize],
+    ) -> Result<Vec<f64>, FitError> {
+        let params = self.check_for_fit()?;
+        if params.budget != Budget::Unlimited {
+            let model = params.fit(&bags.select(train))?;
+            return test.iter().map(|&bag_idx| Ok(model.score(bags.bag(bag_idx))?)).collect();
+        }
+        require_both_classes(bags, train)?;
+        let order = params.presentation(train);
+        let labels: Vec<Label> = order.iter().map(|&bag_idx| bags.labels()[bag_idx]).collect();
+        let sizes: Vec<usize> = order.iter().map(|&bag_idx| bags.columns_of(bag_idx).len()).collect();
+        let score = || {
+            let sigma2 = distances.sigma2(params.width)?;
+            let (dual, rules, _) = params.play_on(&distances.embed(bags, &order, &order, sigma2)?, &sizes, &labels);
+            let (weights, bias) = dual.weights(&rules, dual.last_net(&rules));
+            Ok(scores(&distances.embed(bags, &order, test, sigma2)?, &weights, bias))
+        };
+        score().map_err(|error: MioError| error.of(NAME))
+    }
+}

@@ -1,0 +1,142 @@
+//! The model of MIO and of MILES: a few instances, each a concept, and how much being similar to it speaks for a bag.
+
+use mil_core::model_file::SavedModel;
+use mil_core::{Bag, BagModel, ScoreError, finite_score};
+use mil_kernels::{Candidates, Kernel, KernelError, cross_gram};
+use nalgebra::DMatrix;
+use serde::{Deserialize, Serialize};
+
+/// A linear machine over similarities to selected instances,
+///
+/// $$ f(B) = \sum_kw_k\max_{x\in B}s(x_k,x) + b. $$
+///
+/// A weight above 0 is a concept that speaks for a bag, one below 0 speaks against it. Candidates without a weight are not kept.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct EmbeddingModel {
+    concepts: Candidates,
+    weights: Vec<f64>,
+    bias: f64,
+}
+
+/// What each instance of a bag contributes to its score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contributions {
+    /// $g(x)$, one for each instance; they add up to the score of the bag less the bias.
+    pub values: Vec<f64>,
+    /// Whether an instance is among the nearest of its bag to some concept; others have no say.
+    pub has_say: Vec<bool>,
+}
+
+impl EmbeddingModel {
+    /// Keeps the candidates that have a weight: columns of a matrix of features × candidates.
+    pub(crate) fn new(
+        sigma2: f64,
+        n_features: usize,
+        selected: impl Iterator<Item = (Vec<f64>, f64)>,
+        bias: f64,
+    ) -> Result<EmbeddingModel, KernelError> {
+        let mut concepts = Candidates::new(n_features, sigma2)?;
+        let (values, weights): (Vec<Vec<f64>>, Vec<f64>) = selected.filter(|(_, weight)| *weight != 0.0).unzip();
+        let values = values.concat();
+        if !values.is_empty() {
+            let all = Bag::new("concepts", n_features, &values).expect("candidates are instances of bags");
+            concepts.extend(&all)?;
+        }
+        Ok(EmbeddingModel { concepts, weights, bias })
+    }
+
+    /// Number of instances selected.
+    #[must_use]
+    pub fn n_concepts(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// The selected instances $x_k$ with their weights $w_k$.
+    pub fn concepts(&self) -> impl ExactSizeIterator<Item = (&[f64], f64)> + '_ {
+        self.weights.iter().enumerate().map(|(idx, &weight)| (self.concepts.get(idx), weight))
+    }
+
+    /// The bias $b$.
+    #[must_use]
+    pub fn bias(&self) -> f64 {
+        self.bias
+    }
+
+    /// The squared width $\sigma^2$.
+    #[must_use]
+    pub fn sigma2(&self) -> f64 {
+        self.concepts.similarity().sigma2()
+    }
+
+    /// The share of each instance in the score, as in MILES: what a concept adds goes to the instance of the bag that is nearest to it, in equal parts to those that are equally
+    /// near,
+    ///
+    /// $$ g(x_j) = \sum_{k\,:\,j\in J_k}\frac{w_k\,s(x_k,x_j)}{|J_k|},\qquad J_k = \arg\max_js(x_k,x_j) $$
+    ///
+    /// (Chen, Bi & Wang 2006, on instance classification). Those of equal similarity are those of equal `f64`.
+    ///
+    /// # Errors
+    /// If the bag has another dimension than the training bags, or its numbers are too large.
+    pub fn contributions(&self, bag: Bag<'_>) -> Result<Contributions, ScoreError> {
+        bag.require_features(self.n_features())?;
+        let mut values = vec![0.0; bag.n_instances()];
+        let mut has_say = vec![false; bag.n_instances()];
+        if self.n_concepts() > 0 {
+            let concepts: Vec<f64> = self.concepts().flat_map(|(concept, _)| concept.to_vec()).collect();
+            let concepts = DMatrix::from_vec(self.n_features(), self.n_concepts(), concepts);
+            let kernel = Kernel::Gaussian { gamma: 1.0 / self.sigma2() };
+            let similarities =
+                cross_gram(&kernel, bag.matrix(), &concepts).map_err(|error| refused(bag, &error))?;
+            for (column, weight) in similarities.column_iter().zip(&self.weights) {
+                let largest = column.max();
+                let nearest: Vec<usize> = (0..column.len()).filter(|&idx| column[idx] == largest).collect();
+                for &instance_idx in &nearest {
+                    values[instance_idx] += weight * largest / nearest.len() as f64;
+                    has_say[instance_idx] = true;
+                }
+            }
+        }
+        Ok(Contributions { values, has_say })
+    }
+}
+
+impl BagModel for EmbeddingModel {
+    fn n_features(&self) -> usize {
+        self.concepts.similarity().n_features()
+    }
+
+    fn score(&self, bag: Bag<'_>) -> Result<f64, ScoreError> {
+        bag.require_features(self.n_features())?;
+        let similarities = self.concepts.similarity().to_bag(&bag).map_err(|error| refused(bag, &error))?;
+        let sum: f64 = self.weights.iter().zip(&similarities).map(|(weight, similarity)| weight * similarity).sum();
+        finite_score(bag, sum + self.bias)
+    }
+
+    /// $g(x) + b/|U|$, with $U$ the instances that have a say: MILES takes an instance for positive where $g(x) > -b/|U|$. The scores of $U$ add up to that of the bag.
+    fn instance_scores(&self, bag: Bag<'_>) -> Result<Option<Vec<f64>>, ScoreError> {
+        let Contributions { values, has_say } = self.contributions(bag)?;
+        let n_say = match has_say.iter().filter(|has_say| **has_say).count() {
+            0 => bag.n_instances(),
+            n => n,
+        };
+        values.iter().map(|value| finite_score(bag, value + self.bias / n_say as f64)).collect::<Result<_, _>>().map(Some)
+    }
+}
+
+/// The only numbers that a bag of the right dimension is refused for are those whose squares leave `f64`.
+pub(crate) fn refused(bag: Bag<'_>, error: &KernelError) -> ScoreError {
+    let value = if let KernelError::Overflow { value, .. } = error { *value } else { f64::INFINITY };
+    ScoreError::Overflow { name: bag.name().to_owned(), value }
+}
+
+impl SavedModel for EmbeddingModel {
+    fn kind() -> String {
+        "miles-embedding".to_owned()
+    }
+
+    fn check(&self) -> Result<(), &'static str> {
+        let sound = self.weights.len() == self.concepts.similarity().n_candidates()
+            && self.weights.iter().chain([&self.bias]).all(|value| value.is_finite());
+        if sound { Ok(()) } else { Err("the weights are not one finite number for each concept") }
+    }
+}
