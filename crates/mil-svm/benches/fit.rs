@@ -6,7 +6,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use mil_core::{BagModel, BagSet, Label, Scaler, Scaling};
 use mil_kernels::Kernel;
 use mil_svm::{
-    AlSvm, AwSvm, MiSvmBag, MiSvmPattern, Mica, MissSvm, Nsk, Sbmil, SilSvm, Slack, Smil, Stk, Stmil, Tunable,
+    AlSvm, AwSvm, MiSvmBag, MiSvmPattern, Mica, MissSvm, Nsk, OverKernel, Sbmil, SilSvm, Slack, Smil, Stk, Stmil,
 };
 
 const GAMMA: f64 = 0.3;
@@ -17,7 +17,7 @@ fn musk1() -> BagSet<Label> {
     bags.map_instances(|instance| scaler.apply(instance)).expect("scaled values are finite")
 }
 
-fn bench<L: Tunable<Model: BagModel>>(criterion: &mut Criterion, name: &str, learner: &L, penalty: f64) {
+fn bench<L: OverKernel>(criterion: &mut Criterion, name: &str, learner: &L, penalty: f64) {
     let bags = musk1();
     let learner = learner.tuned(penalty, &Kernel::Gaussian { gamma: GAMMA });
     let model = learner.fit(&bags).expect("Musk1 has both classes");

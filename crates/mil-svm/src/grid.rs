@@ -1,10 +1,9 @@
 //! A grid of penalties and kernels, searched by cross-validation inside the training bags.
 //!
-//! For each kernel the values between all training bags are computed once; every fold and every penalty reads them ([`Tunable`]). A bag that a fold holds out is simply out of play there, so
+//! For each kernel the values between all training bags are computed once; every fold and every penalty reads them ([`Tuned`]). A bag that a fold holds out is simply out of play there, so
 //! that its score costs no further kernel value. Cost: the values of each kernel, and a fit for each cell and fold.
 //!
-//! The search sees what the learner sees. Scaling therefore goes outside, `Scaled { scaling, learner: GridSearch { .. } }`: the features of a bag that an inner fold holds out have a say in the scale, its
-//! label has none, and the bags that an outer fold holds out have neither.
+//! Scaling goes outside, `Scaled { scaling, learner: GridSearch { .. } }`, as for every [`Tuned`] learner.
 //!
 //! ```
 //! use mil_core::{BagModel, BagSet, Label, Learner};
@@ -29,12 +28,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use mil_core::metrics::roc_auc;
-use mil_core::{BagSet, FitError, Label, Learner, ScoreSource, StratifiedKFold, Target};
+use mil_core::{BagSet, FitError, HeldOut, Label, Learner, ScoreSource, SettingFigures, Tuned, TuningReport};
 use mil_kernels::{Kernel, median_squared_distance};
-use rayon::prelude::*;
 
-use crate::{SvmError, Tunable};
+use crate::{OverKernel, SvmError};
 
 /// A learner that chooses penalty and kernel of another inside the training bags.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,46 +102,29 @@ impl GridReport {
     }
 }
 
-impl<L: Tunable> GridSearch<L> {
+impl<L: OverKernel> GridSearch<L> {
     /// Cross-validates every cell.
     ///
     /// # Errors
     /// If the grid is empty, the bags cannot be split, or a fit fails.
     pub fn search(&self, bags: &BagSet<Label>) -> Result<GridReport, FitError> {
+        let pairs = self.pairs(bags)?;
+        let TuningReport { figures, best, scores } = self.tuned(&pairs).search(bags)?;
+        let cell = |((kernel, penalty), SettingFigures { accuracy, auc })| GridCell { kernel, penalty, accuracy, auc };
+        Ok(GridReport { cells: pairs.into_iter().zip(figures).map(cell).collect(), best, scores })
+    }
+
+    /// What is tried: kernel after kernel, and for each the penalties.
+    fn pairs(&self, bags: &BagSet<Label>) -> Result<Vec<(Kernel, f64)>, FitError> {
         bags.require_both_classes()?;
         for (what, is_empty) in [("kernels", self.kernels.is_empty()), ("penalties", self.penalties.is_empty())] {
             if is_empty {
                 return Err(SvmError::EmptyGrid(what).of(NAME));
             }
         }
-        let folds = StratifiedKFold { n_folds: self.n_folds, n_repeats: 1, seed: self.seed }.split(bags.labels())?;
-        let (mut cells, mut best, mut best_scores) = (Vec::new(), 0, Vec::new());
-        for kernel in self.concrete_kernels(bags)? {
-            let values = self.learner.tuned(self.penalties[0], &kernel).values(bags)?;
-            let jobs: Vec<(f64, usize)> =
-                self.penalties.iter().flat_map(|&penalty| (0..folds.len()).map(move |fold| (penalty, fold))).collect();
-            let run = |&(penalty, fold): &(f64, usize)| {
-                let learner = self.learner.tuned(penalty, &kernel);
-                let fold = &folds[fold];
-                learner.held_out_scores(bags, &values, &fold.train, &fold.test)
-            };
-            let outcomes: Vec<Result<Vec<f64>, FitError>> = jobs.par_iter().map(run).collect();
-            let mut outcomes = outcomes.into_iter();
-            for &penalty in &self.penalties {
-                let mut scores = vec![0.0; bags.n_bags()];
-                for fold in &folds {
-                    let held_out = outcomes.next().expect("a result for each job")?;
-                    fold.test.iter().zip(held_out).for_each(|(&bag_idx, score)| scores[bag_idx] = score);
-                }
-                cells.push(cell(kernel.clone(), penalty, &scores, bags.labels()));
-                let rank = |at: usize| (cells[at].accuracy, cells[at].auc);
-                let last = cells.len() - 1;
-                if last == 0 || rank(last) > rank(best) {
-                    (best, best_scores) = (last, scores);
-                }
-            }
-        }
-        Ok(GridReport { cells, best, scores: best_scores })
+        let kernels = self.concrete_kernels(bags)?;
+        let with_penalties = |kernel| self.penalties.iter().map(move |&penalty| (Kernel::clone(kernel), penalty));
+        Ok(kernels.iter().flat_map(with_penalties).collect())
     }
 
     fn concrete_kernels(&self, bags: &BagSet<Label>) -> Result<Vec<Kernel>, FitError> {
@@ -164,9 +144,14 @@ impl<L: Tunable> GridSearch<L> {
         };
         self.kernels.iter().map(concrete).collect()
     }
+
+    fn tuned(&self, pairs: &[(Kernel, f64)]) -> Tuned<L> {
+        let settings = pairs.iter().map(|(kernel, penalty)| self.learner.tuned(*penalty, kernel)).collect();
+        Tuned { settings, n_folds: self.n_folds, seed: self.seed }
+    }
 }
 
-impl<L: Tunable> Learner for GridSearch<L> {
+impl<L: OverKernel> Learner for GridSearch<L> {
     type Model = L::Model;
 
     fn fit(&self, bags: &BagSet<Label>) -> Result<L::Model, FitError> {
@@ -174,25 +159,10 @@ impl<L: Tunable> Learner for GridSearch<L> {
     }
 }
 
-/// Scores for [`Calibrated`](mil_core::Calibrated) and [`Probabilistic`](mil_core::Probabilistic) from the search itself: those of the best cell, each bag held out. Costs nothing further.
-///
-/// The cell was chosen by the same scores, so that they flatter a little; [`OutOfFold`](mil_core::OutOfFold) searches anew in every fold and does not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct HeldOut;
-
-impl<L: Tunable> ScoreSource<GridSearch<L>> for HeldOut {
+impl<L: OverKernel> ScoreSource<GridSearch<L>> for HeldOut {
     fn fit_and_score(&self, search: &GridSearch<L>, bags: &BagSet<Label>) -> Result<(L::Model, Vec<f64>), FitError> {
-        let report = search.search(bags)?;
-        let GridCell { kernel, penalty, .. } = report.best_cell();
-        let model = search.learner.tuned(*penalty, kernel).fit(bags)?;
-        Ok((model, report.scores))
+        self.fit_and_score(&search.tuned(&search.pairs(bags)?), bags)
     }
 }
 
 const NAME: &str = "grid search";
-
-fn cell(kernel: Kernel, penalty: f64, scores: &[f64], labels: &[Label]) -> GridCell {
-    let n_right = scores.iter().zip(labels).filter(|(score, label)| Label::decide(score) == **label).count();
-    let auc = roc_auc(scores, labels).unwrap_or(0.5);
-    GridCell { kernel, penalty, accuracy: n_right as f64 / labels.len() as f64, auc }
-}

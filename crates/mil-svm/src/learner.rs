@@ -1,37 +1,16 @@
 //! What the siblings share: they fit over a kernel that is given, and the rest follows.
 
-use mil_core::{BagModel, BagSet, FitError, Label, Learner, argmax};
+use mil_core::{BagSet, FitError, Label, Tunable, argmax};
 use mil_kernels::Kernel;
 
 use crate::machine::Separation;
-use crate::{InstanceKernel, InstanceSvm, SvmError, Task};
+use crate::{InstanceKernel, SvmError, Task};
 
-/// A learner that a [grid search](crate::GridSearch) can tune: it has a penalty and a kernel, and can be cross-validated over kernel values that are computed once.
-pub trait Tunable: Learner<Model: BagModel> + Clone {
-    /// Kernel values over a set of bags, to be shared by fits on parts of it.
-    type Values<'a>: Sync;
-
-    /// The same learner with another penalty and another kernel between instances.
+/// A learner with a penalty and a kernel between instances, which a [grid search](crate::GridSearch) tunes.
+pub trait OverKernel: Tunable {
+    /// The same learner with another penalty and another kernel.
     #[must_use]
     fn tuned(&self, penalty: f64, kernel: &Kernel) -> Self;
-
-    /// The kernel values, which do not depend on the penalty.
-    ///
-    /// # Errors
-    /// If a parameter is out of range or a value cannot be computed.
-    fn values<'a>(&self, bags: &'a BagSet<Label>) -> Result<Self::Values<'a>, FitError>;
-
-    /// Fits on some of the bags and scores others.
-    ///
-    /// # Errors
-    /// As for [`fit`](Learner::fit).
-    fn held_out_scores(
-        &self,
-        bags: &BagSet<Label>,
-        values: &Self::Values<'_>,
-        train: &[usize],
-        test: &[usize],
-    ) -> Result<Vec<f64>, FitError>;
 }
 
 /// The parameters that all learners over instances have. Implemented by [`over_instances!`].
@@ -44,9 +23,6 @@ pub(crate) trait OverInstances: Clone + Sync {
 
     /// Bytes for kernel values.
     fn memory_bytes(&self) -> usize;
-
-    /// The same learner with another penalty and kernel.
-    fn tuned(&self, penalty: f64, kernel: &Kernel) -> Self;
 }
 
 /// A learner whose fit is a separation of instances. The parameters are checked.
@@ -55,7 +31,7 @@ pub(crate) trait Separates: OverInstances {
     fn separate(&self, task: &Task<'_>) -> Result<Separation, SvmError>;
 }
 
-/// Makes a struct of parameters with `kernel`, `penalty` and `memory_mib` a [`Learner`] of [`InstanceSvm`], given that it [`Separates`].
+/// Makes a struct of parameters with `kernel`, `penalty` and `memory_mib` a [`Learner`](mil_core::Learner) of [`InstanceSvm`](crate::InstanceSvm) and [`OverKernel`], given that it [`Separates`].
 macro_rules! over_instances {
     ($learner:ty, $name:literal) => {
         impl $crate::learner::OverInstances for $learner {
@@ -67,10 +43,6 @@ macro_rules! over_instances {
 
             fn memory_bytes(&self) -> usize {
                 self.memory_mib.saturating_mul(1 << 20)
-            }
-
-            fn tuned(&self, penalty: f64, kernel: &mil_kernels::Kernel) -> Self {
-                Self { penalty, kernel: kernel.clone(), ..self.clone() }
             }
         }
 
@@ -85,6 +57,37 @@ macro_rules! over_instances {
                 Ok($crate::InstanceSvm::of(separation))
             }
         }
+
+        impl mil_core::Tunable for $learner {
+            type Values<'a> = $crate::InstanceKernel<'a>;
+
+            fn shares_values(&self, other: &Self) -> bool {
+                self.kernel == other.kernel && self.memory_mib == other.memory_mib
+            }
+
+            fn values<'a>(
+                &self,
+                bags: &'a mil_core::BagSet<mil_core::Label>,
+            ) -> Result<$crate::InstanceKernel<'a>, mil_core::FitError> {
+                $crate::learner::kernel_over(&*mil_core::Params::check(self)?, bags)
+            }
+
+            fn held_out_scores(
+                &self,
+                bags: &mil_core::BagSet<mil_core::Label>,
+                values: &$crate::InstanceKernel<'_>,
+                train: &[usize],
+                test: &[usize],
+            ) -> Result<Vec<f64>, mil_core::FitError> {
+                $crate::learner::held_out_scores(&*mil_core::Params::check(self)?, bags, values, train, test)
+            }
+        }
+
+        impl $crate::OverKernel for $learner {
+            fn tuned(&self, penalty: f64, kernel: &mil_kernels::Kernel) -> Self {
+                Self { penalty, kernel: kernel.clone(), ..self.clone() }
+            }
+        }
     };
 }
 pub(crate) use over_instances;
@@ -96,35 +99,31 @@ pub(crate) fn fit_with<L: OverInstances, T>(
     separate: impl FnOnce(&Task<'_>) -> Result<T, SvmError>,
 ) -> Result<T, FitError> {
     bags.require_both_classes()?;
-    let kernel = InstanceKernel::new(learner.kernel(), bags, learner.memory_bytes()).map_err(|e| e.of(L::NAME))?;
+    let kernel = kernel_over(learner, bags)?;
     separate(&Task::new(bags, &kernel)?).map_err(|error| error.of(L::NAME))
 }
 
-impl<L: Separates + mil_core::Params + Learner<Model = InstanceSvm>> Tunable for L {
-    type Values<'a> = InstanceKernel<'a>;
+/// The kernel between all instances. The parameters are checked.
+pub(crate) fn kernel_over<'a, L: OverInstances>(
+    learner: &L,
+    bags: &'a BagSet<Label>,
+) -> Result<InstanceKernel<'a>, FitError> {
+    InstanceKernel::new(learner.kernel(), bags, learner.memory_bytes()).map_err(|error| error.of(L::NAME))
+}
 
-    fn tuned(&self, penalty: f64, kernel: &Kernel) -> Self {
-        OverInstances::tuned(self, penalty, kernel)
-    }
-
-    fn values<'a>(&self, bags: &'a BagSet<Label>) -> Result<InstanceKernel<'a>, FitError> {
-        let params = self.check()?;
-        InstanceKernel::new(params.kernel(), bags, params.memory_bytes()).map_err(|error| error.of(L::NAME))
-    }
-
-    fn held_out_scores(
-        &self,
-        bags: &BagSet<Label>,
-        values: &InstanceKernel<'_>,
-        train: &[usize],
-        test: &[usize],
-    ) -> Result<Vec<f64>, FitError> {
-        let task = Task::on(bags, values, train)?;
-        let separation = self.check()?.separate(&task).map_err(|error| error.of(L::NAME))?;
-        let score = |&bag_idx: &usize| {
-            let values = &separation.values[bags.columns_of(bag_idx)];
-            values[argmax(values)]
-        };
-        Ok(test.iter().map(score).collect())
-    }
+/// Fits on some of the bags and scores others. The parameters are checked.
+pub(crate) fn held_out_scores<L: Separates>(
+    learner: &L,
+    bags: &BagSet<Label>,
+    kernel: &InstanceKernel<'_>,
+    train: &[usize],
+    test: &[usize],
+) -> Result<Vec<f64>, FitError> {
+    let task = Task::on(bags, kernel, train)?;
+    let separation = learner.separate(&task).map_err(|error| error.of(L::NAME))?;
+    let score = |&bag_idx: &usize| {
+        let values = &separation.values[bags.columns_of(bag_idx)];
+        values[argmax(values)]
+    };
+    Ok(test.iter().map(score).collect())
 }

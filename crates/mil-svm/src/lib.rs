@@ -45,7 +45,7 @@
 //! - **Models are sparse**: support vectors, or one weight vector where the kernel is linear.
 //! - **Tuning** ([`GridSearch`]) is itself a learner, hence goes inside any training fold; kernel values are shared by all folds and penalties.
 //! - **Probabilities** come from wrapping any learner in [`Probabilistic`](mil_core::Probabilistic), thresholds from [`Calibrated`](mil_core::Calibrated), scaling from
-//!   [`Scaled`](mil_core::Scaled). Over a grid search [`HeldOut`] gives the first two their scores for nothing.
+//!   [`Scaled`](mil_core::Scaled). Over a grid search [`HeldOut`](mil_core::HeldOut) gives the first two their scores for nothing.
 
 mod al_svm;
 mod alternation;
@@ -76,8 +76,8 @@ pub use alternation::{AnnealedTrace, Stop, Trace};
 pub use annealing::Level;
 pub use aw_svm::AwSvm;
 pub use error::SvmError;
-pub use grid::{GridCell, GridKernel, GridReport, GridSearch, HeldOut};
-pub use learner::Tunable;
+pub use grid::{GridCell, GridKernel, GridReport, GridSearch};
+pub use learner::OverKernel;
 pub use mi_svm_bag::{MiSvmBag, Slack, WitnessStart, Witnesses};
 pub use mi_svm_pattern::MiSvmPattern;
 pub use mica::Mica;

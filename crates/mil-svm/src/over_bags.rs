@@ -5,7 +5,7 @@
 //! where $\langle\Phi(B),\Phi(B')\rangle = K(B,B')$ is a [`SetKernel`]. Cost: the matrix of $K$ over all bags, and one machine with a variable for each of them.
 
 use mil_core::{BagSet, FitError, Label, Learner, Params};
-use mil_kernels::{Kernel, SetKernel};
+use mil_kernels::SetKernel;
 use mil_qp::{SmoSettings, SvmDual};
 use nalgebra::DMatrix;
 
@@ -20,9 +20,6 @@ pub(crate) trait OverBags: Params + Clone + Sync {
 
     /// What the machine pays, and how exact it is.
     fn costs(&self) -> Costs;
-
-    /// The same learner with another penalty and kernel.
-    fn tuned(&self, penalty: f64, kernel: &Kernel) -> Self;
 }
 
 /// A learner whose fit is a separation of bags. The parameters are checked.
@@ -43,7 +40,7 @@ pub(crate) struct Costs {
     pub(crate) tolerance: f64,
 }
 
-/// Makes a struct of parameters with `kernel`, `penalty`, `positive_weight` and `tolerance` a [`Learner`] of a model and [`Tunable`](crate::Tunable), given that it [`SeparatesBags`].
+/// Makes a struct of parameters with `kernel`, `penalty`, `positive_weight` and `tolerance` a [`Learner`] of a model and [`OverKernel`](crate::OverKernel), given that it [`SeparatesBags`].
 macro_rules! over_bags {
     ($learner:ty, $model:ty, $name:literal) => {
         impl $crate::over_bags::OverBags for $learner {
@@ -52,10 +49,6 @@ macro_rules! over_bags {
             fn costs(&self) -> $crate::over_bags::Costs {
                 let positive = self.penalty * self.positive_weight;
                 $crate::over_bags::Costs { negative: self.penalty, positive, tolerance: self.tolerance }
-            }
-
-            fn tuned(&self, penalty: f64, kernel: &mil_kernels::Kernel) -> Self {
-                Self { penalty, kernel: kernel.clone(), ..self.clone() }
             }
         }
 
@@ -67,11 +60,12 @@ macro_rules! over_bags {
             }
         }
 
-        impl $crate::Tunable for $learner {
+        impl mil_core::Tunable for $learner {
             type Values<'a> = nalgebra::DMatrix<f64>;
 
-            fn tuned(&self, penalty: f64, kernel: &mil_kernels::Kernel) -> Self {
-                $crate::over_bags::OverBags::tuned(self, penalty, kernel)
+            fn shares_values(&self, other: &Self) -> bool {
+                let set_kernel = $crate::over_bags::SeparatesBags::set_kernel;
+                set_kernel(self) == set_kernel(other)
             }
 
             fn values(
@@ -89,6 +83,12 @@ macro_rules! over_bags {
                 test: &[usize],
             ) -> Result<Vec<f64>, mil_core::FitError> {
                 $crate::over_bags::held_out_scores(self, bags, values, train, test)
+            }
+        }
+
+        impl $crate::OverKernel for $learner {
+            fn tuned(&self, penalty: f64, kernel: &mil_kernels::Kernel) -> Self {
+                Self { penalty, kernel: kernel.clone(), ..self.clone() }
             }
         }
     };

@@ -4,7 +4,7 @@ use mil_core::model_file::{SavedModel, decode, encode};
 use mil_core::{Bag, BagModel, BagSet, CrossValidation, FitError, Label, Learner, Params, StratifiedKFold};
 use mil_kernels::{BagScale, Kernel, SetKernel};
 use mil_qp::{SmoSettings, SvmDual};
-use mil_svm::{GridKernel, GridSearch, Nsk, Separator, SilSvm, Stk, Tunable};
+use mil_svm::{GridKernel, GridSearch, Nsk, OverKernel, Separator, SilSvm, Stk};
 use mil_testkit::strategies::{Flavour, bag_sets_of};
 use proptest::prelude::*;
 
@@ -110,7 +110,7 @@ fn require_survival<M: SavedModel + BagModel + PartialEq + std::fmt::Debug>(
 }
 
 /// What a search reads off its matrix is what a fit on the fold would say.
-fn require_no_say<L: Tunable>(learner: &L, bags: &BagSet<Label>) -> Result<(), TestCaseError> {
+fn require_no_say<L: OverKernel>(learner: &L, bags: &BagSet<Label>) -> Result<(), TestCaseError> {
     let fold = &StratifiedKFold { n_folds: 2, n_repeats: 1, seed: 1 }.split(bags.labels()).unwrap()[0];
     let values = learner.values(bags).unwrap();
     let held_out = learner.held_out_scores(bags, &values, &fold.train, &fold.test).unwrap();
@@ -246,7 +246,7 @@ fn the_grid_finds_what_cross_validation_finds() {
     };
     let report = grid.search(&bags).unwrap();
     for cell in &report.cells {
-        let learner = Tunable::tuned(&grid.learner, cell.penalty, &cell.kernel);
+        let learner = OverKernel::tuned(&grid.learner, cell.penalty, &cell.kernel);
         let plan = CrossValidation { n_folds: 4, n_repeats: 1, seed: 3 };
         let accuracy = plan.run(&learner, &bags, &()).unwrap().accuracy().mean;
         assert_eq!(accuracy, cell.accuracy, "{cell:?}");

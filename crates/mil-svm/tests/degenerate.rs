@@ -3,8 +3,8 @@
 use mil_core::{BagModel, BagSet, FitError, Label, Learner};
 use mil_kernels::Kernel;
 use mil_svm::{
-    AlSvm, AwSvm, GridKernel, GridSearch, MiSvmBag, MiSvmPattern, Mica, MissSvm, Nsk, Sbmil, SilSvm, Smil, Stk, Stmil,
-    Tunable,
+    AlSvm, AwSvm, GridKernel, GridSearch, MiSvmBag, MiSvmPattern, Mica, MissSvm, Nsk, OverKernel, Sbmil, SilSvm, Smil,
+    Stk, Stmil,
 };
 
 const KERNELS: [Kernel; 3] =
@@ -12,7 +12,7 @@ const KERNELS: [Kernel; 3] =
 
 /// Calls a function with each learner of the crate.
 trait Visitor {
-    fn visit<L: Tunable<Model: BagModel>>(&mut self, name: &str, learner: L);
+    fn visit<L: OverKernel>(&mut self, name: &str, learner: L);
 }
 
 fn with_each_learner(visitor: &mut impl Visitor) {
@@ -44,7 +44,7 @@ use Label::{Negative, Positive};
 struct IsSensible<'a>(&'a BagSet<Label>);
 
 impl Visitor for IsSensible<'_> {
-    fn visit<L: Tunable<Model: BagModel>>(&mut self, name: &str, learner: L) {
+    fn visit<L: OverKernel>(&mut self, name: &str, learner: L) {
         for kernel in &KERNELS {
             for penalty in [1e-6, 1.0, 1e6] {
                 let what = format!("{name} {kernel:?} C {penalty}");
@@ -112,7 +112,7 @@ fn a_class_may_have_many_more_bags_than_the_other() {
 struct RefusesOneClass(Label);
 
 impl Visitor for RefusesOneClass {
-    fn visit<L: Tunable<Model: BagModel>>(&mut self, name: &str, learner: L) {
+    fn visit<L: OverKernel>(&mut self, name: &str, learner: L) {
         let bags = set(&[(self.0, &[&[1.0], &[2.0]]), (self.0, &[&[3.0]]), (self.0, &[&[4.0]])]);
         for error in [learner.fit(&bags).err(), GridSearch::of(learner).fit(&bags).err()] {
             let error = error.unwrap_or_else(|| panic!("{name} learnt from one class"));
@@ -131,7 +131,7 @@ fn bags_of_one_class_are_refused() {
 struct RefusesBadNumbers;
 
 impl Visitor for RefusesBadNumbers {
-    fn visit<L: Tunable<Model: BagModel>>(&mut self, name: &str, learner: L) {
+    fn visit<L: OverKernel>(&mut self, name: &str, learner: L) {
         let bags = set(&[(Positive, &[&[1.0]]), (Negative, &[&[0.0]])]);
         for penalty in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let error = learner.tuned(penalty, &Kernel::Linear).fit(&bags).err();

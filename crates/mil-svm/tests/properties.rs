@@ -3,10 +3,12 @@
 mod common;
 
 use common::{CLOSE, TOLERANCE, bags, half_squared_norm, kernels, never_rises, values};
-use mil_core::{BagModel, BagSet, Calibrated, CrossValidation, Label, Learner, StratifiedKFold, best_threshold};
-use mil_kernels::Kernel;
+use mil_core::{
+    BagModel, BagSet, Calibrated, CrossValidation, HeldOut, Label, Learner, StratifiedKFold, Tunable, best_threshold,
+};
+use mil_kernels::{BagScale, Kernel};
 use mil_svm::{
-    GridKernel, GridReport, GridSearch, HeldOut, InstanceSvm, MiSvmBag, MiSvmPattern, SilSvm, Slack, Stop, Tunable,
+    GridKernel, GridReport, GridSearch, InstanceSvm, MiSvmBag, MiSvmPattern, Nsk, OverKernel, SilSvm, Slack, Stk, Stop,
     WitnessStart,
 };
 use mil_testkit::strategies::{Flavour, bag_sets_of};
@@ -208,8 +210,22 @@ fn a_search_gives_its_own_scores_to_thresholds() {
     assert_eq!(model.threshold(), best_threshold(&report.scores, bags.labels()));
 }
 
+#[test]
+fn penalties_share_kernel_values_and_kernels_do_not() {
+    fn require<L: OverKernel>(learner: &L) {
+        let of = |penalty, gamma| learner.tuned(penalty, &Kernel::Gaussian { gamma });
+        assert!(of(1.0, 0.5).shares_values(&of(10.0, 0.5)));
+        assert!(!of(1.0, 0.5).shares_values(&of(1.0, 0.25)));
+    }
+    require(&SilSvm::default());
+    require(&Nsk::default());
+    require(&Stk::default());
+    assert!(!SilSvm::default().shares_values(&SilSvm { memory_mib: 0, ..Default::default() }));
+    assert!(!Nsk::default().shares_values(&Nsk { scale: BagScale::Mean, ..Default::default() }));
+}
+
 /// The report of a search on so many threads.
-fn searched_on<L: Tunable<Model: BagModel>>(n_threads: usize, learner: &L, bags: &BagSet<Label>) -> GridReport {
+fn searched_on<L: OverKernel>(n_threads: usize, learner: &L, bags: &BagSet<Label>) -> GridReport {
     let search = GridSearch {
         kernels: vec![GridKernel::GaussianOverMedian(1.0), GridKernel::GaussianOverMedian(8.0)],
         penalties: vec![0.5, 1.0, 10.0],

@@ -6,8 +6,8 @@ use common::{CLOSE, TOLERANCE, bags, half_squared_norm, kernels, never_rises, va
 use mil_core::{BagModel, BagSet, Label, Learner, Scaler, Scaling, StratifiedKFold};
 use mil_kernels::Kernel;
 use mil_svm::{
-    AlSvm, AwSvm, InstanceSvm, Level, MiSvmBag, MiSvmPattern, Mica, MissSvm, Sbmil, SilSvm, Slack, Smil, Stmil, Stop,
-    Tunable,
+    AlSvm, AwSvm, InstanceSvm, Level, MiSvmBag, MiSvmPattern, Mica, MissSvm, OverKernel, Sbmil, SilSvm, Slack, Smil,
+    Stmil, Stop,
 };
 use mil_testkit::brute;
 use mil_testkit::strategies::{Flavour, bag_sets_of};
@@ -286,7 +286,7 @@ proptest! {
 }
 
 /// Scores of held-out bags over shared kernel values, and of the same bags by a model fitted to the others alone.
-fn held_out_agrees<L: Tunable<Model: BagModel>>(learner: &L, gamma: f64, name: &str) {
+fn held_out_agrees<L: OverKernel>(learner: &L, gamma: f64, name: &str) {
     let bags = mil_data::catalogue::musk1();
     let bags = bags.select(&(27..67).collect::<Vec<_>>());
     let fold = &StratifiedKFold { n_folds: 4, n_repeats: 1, seed: 1 }.split(bags.labels()).unwrap()[0];

@@ -1,8 +1,8 @@
 //! The maximum-margin family. Penalty and kernel of every row are chosen by a grid search inside the training folds.
 
-use mil_core::{BagModel, Calibrated, Learner, Scaled, Scaling};
+use mil_core::{BagModel, Calibrated, HeldOut, Learner, Scaled, Scaling};
 use mil_kernels::Kernel;
-use mil_svm::{AlSvm, AwSvm, GridKernel, GridSearch, HeldOut, MiSvmBag, MiSvmPattern, Mica, Nsk, SilSvm, Tunable};
+use mil_svm::{AlSvm, AwSvm, GridKernel, GridSearch, MiSvmBag, MiSvmPattern, Mica, Nsk, OverKernel, SilSvm};
 
 use crate::row::{AnyLearner, LearnerFor, Row};
 
@@ -74,12 +74,12 @@ fn one_norm(data: &str) -> Grid {
 }
 
 /// The learner tuned inside the training folds.
-fn tuned<L: Tunable + Send + 'static>(learner: L, grid: fn(&str) -> Grid) -> LearnerFor {
+fn tuned<L: OverKernel + Send + 'static>(learner: L, grid: fn(&str) -> Grid) -> LearnerFor {
     Box::new(move |data| scaled(data, search(data, learner.clone(), &grid(data))))
 }
 
 /// The same, with a threshold learnt there as well.
-fn calibrated<L: Tunable + Send + 'static>(learner: L, grid: fn(&str) -> Grid) -> LearnerFor {
+fn calibrated<L: OverKernel + Send + 'static>(learner: L, grid: fn(&str) -> Grid) -> LearnerFor {
     Box::new(move |data| {
         scaled(data, Calibrated { learner: search(data, learner.clone(), &grid(data)), source: HeldOut })
     })
