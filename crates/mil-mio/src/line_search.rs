@@ -96,7 +96,7 @@ impl Line<'_> {
         loop {
             let mut kinks = Vec::new();
             bending.retain(|term| {
-                let within = term.kinks(self.alpha).filter(|kink| low < *kink && *kink < high);
+                let within = term.kinks(self.alpha).into_iter().filter(|kink| low < *kink && *kink < high);
                 let n_before = kinks.len();
                 kinks.extend(within);
                 if kinks.len() > n_before {
@@ -172,14 +172,14 @@ struct Term {
 
 impl Term {
     /// Where the term begins and ceases to be flat.
-    fn kinks(&self, alpha: f64) -> impl Iterator<Item = f64> {
-        [(-alpha - self.start) / self.similarity, (alpha - self.start) / self.similarity].into_iter()
+    fn kinks(&self, alpha: f64) -> [f64; 2] {
+        [(-alpha - self.start) / self.similarity, (alpha - self.start) / self.similarity]
     }
 
     /// Offset and factor of its slope $z\,\mathrm{soft}(c + \tau z, \alpha)$ around a step.
     fn piece(&self, alpha: f64, step: f64) -> (f64, f64) {
         let Term { start, similarity } = *self;
-        let [falling, rising] = [(-alpha - start) / similarity, (alpha - start) / similarity];
+        let [falling, rising] = self.kinks(alpha);
         if step < falling {
             (similarity * (start + alpha), similarity * similarity)
         } else if step < rising {
