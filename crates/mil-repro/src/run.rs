@@ -140,7 +140,7 @@ impl Progress {
     #[must_use]
     pub fn to_stderr() -> Progress {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} folds, {eta} left  {msg}");
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {prefix}, {eta} left  {msg}");
         bar.set_style(style.expect("a constant template"));
         Progress { bar, lines: !std::io::stderr().is_terminal() }
     }
@@ -152,6 +152,7 @@ impl Progress {
     }
 
     fn start(&self, n_folds: usize) {
+        self.bar.set_prefix("folds");
         self.bar.set_length(n_folds as u64);
     }
 
@@ -163,10 +164,33 @@ impl Progress {
         self.bar.inc(1);
     }
 
-    #[expect(clippy::print_stderr)]
     fn leave(&self, row: &str, data: &str, outcome: &str) {
+        self.line(&format!("{row} on {data}: {outcome}"));
+    }
+
+    /// A figure begins that has so many steps.
+    pub(crate) fn start_steps(&self, n_steps: usize) {
+        self.bar.reset();
+        self.bar.set_prefix("steps");
+        self.bar.set_length(n_steps as u64);
+    }
+
+    /// A step of a figure is done.
+    pub(crate) fn step(&self, text: &str) {
+        self.advance();
+        self.say(text);
+    }
+
+    /// Says how far it is.
+    pub(crate) fn say(&self, text: &str) {
+        self.bar.set_message(text.to_owned());
+        self.line(text);
+    }
+
+    #[expect(clippy::print_stderr)]
+    fn line(&self, text: &str) {
         if self.lines {
-            eprintln!("{row} on {data}: {outcome}");
+            eprintln!("{text}");
         }
     }
 
