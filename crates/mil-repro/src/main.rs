@@ -39,7 +39,7 @@ struct Reproduce {
     /// The short run: five repetitions instead of ten, and rows that take long on Musk1 alone
     #[arg(long)]
     quick: bool,
-    /// Repetitions of each cross-validation [default: 10, or 5 with --quick]
+    /// Repetitions of each cross-validation [default: the row's own, else 10; 5 with --quick]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000))]
     repeats: Option<u16>,
     #[command(flatten)]
@@ -146,7 +146,8 @@ fn reproduce(options: &Reproduce) -> Result<(), Box<dyn Error>> {
         rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build_global()?;
     }
     let n_repeats = options.repeats.map_or(if options.quick { 5 } else { 10 }, usize::from);
-    let protocol = Protocol { n_folds: 10, n_repeats, seed: options.seed, quick: options.quick };
+    let repeats_given = options.repeats.is_some();
+    let protocol = Protocol { n_folds: 10, n_repeats, repeats_given, seed: options.seed, quick: options.quick };
     let results = run::run(&rows, &rows::DATA, &protocol, Some(&data_dir), &run::Progress::to_stderr())?;
     report::write(&out, &results)?;
     say(&report::summary(&results))?;

@@ -4,8 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::row::Row;
+
 /// Name and version of the layout of `results.json`.
-pub const SCHEMA: &str = "mil-repro/2";
+pub const SCHEMA: &str = "mil-repro/3";
 
 /// The outcome of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,12 +41,25 @@ impl Results {
 pub struct Protocol {
     /// Folds of each cross-validation.
     pub n_folds: usize,
-    /// Repetitions with other folds.
+    /// Repetitions with other folds, of rows that state none of their own.
     pub n_repeats: usize,
+    /// Whether the repetitions were asked for, and so hold for all rows.
+    pub repeats_given: bool,
     /// Fixes the folds.
     pub seed: u64,
     /// Whether this is the short run.
     pub quick: bool,
+}
+
+impl Protocol {
+    /// Repetitions of a row: its own in a full run in which none were asked for.
+    #[must_use]
+    pub fn repeats_of(&self, row: &Row) -> usize {
+        match row.repeats {
+            Some(n_repeats) if !self.quick && !self.repeats_given => n_repeats,
+            _ => self.n_repeats,
+        }
+    }
 }
 
 /// A data set and whether it was there.
@@ -89,6 +104,8 @@ pub struct RowResult {
     pub method: String,
     /// The parameters.
     pub settings: String,
+    /// Repetitions of its cross-validations.
+    pub n_repeats: usize,
     /// One per data set, in their order.
     pub cells: Vec<Cell>,
 }

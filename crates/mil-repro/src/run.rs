@@ -28,7 +28,8 @@ pub fn run(
         data.iter().map(|name| load(name, data_dir)).collect::<Result<_, _>>()?;
     let is_wanted = |row: &Row, data: &Data| !protocol.quick || row.quick.contains(&data.name.as_str());
     let n_cells = |row: &Row| loaded.iter().filter(|(data, bags)| bags.is_some() && is_wanted(row, data)).count();
-    progress.start(rows.iter().map(n_cells).sum::<usize>() * protocol.n_folds * protocol.n_repeats);
+    let n_folds = |row: &Row| n_cells(row) * protocol.n_folds * protocol.repeats_of(row);
+    progress.start(rows.iter().map(n_folds).sum());
     let mut results = Results {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -51,6 +52,7 @@ pub fn run(
             id: row.id.to_owned(),
             method: row.method.to_owned(),
             settings: row.settings.to_owned(),
+            n_repeats: protocol.repeats_of(row),
             cells,
         });
         results.timing.push(seconds);
@@ -85,8 +87,7 @@ fn measure(
     protocol: &Protocol,
     progress: &Progress,
 ) -> (Cell, Option<f64>) {
-    let Protocol { n_folds, n_repeats, seed, .. } = *protocol;
-    let plan = CrossValidation { n_folds, n_repeats, seed };
+    let plan = CrossValidation { n_folds: protocol.n_folds, n_repeats: protocol.repeats_of(row), seed: protocol.seed };
     let watch = Stopwatch { progress, since: Mutex::default(), total: Mutex::default() };
     progress.enter(row.id, data);
     match (row.learner)(data).cross_validate(&plan, bags, &watch) {

@@ -7,7 +7,7 @@ use mil_repro::row::Row;
 use mil_repro::run::{Progress, run};
 use mil_repro::{report, rows};
 
-const PROTOCOL: Protocol = Protocol { n_folds: 3, n_repeats: 2, seed: 4, quick: true };
+const PROTOCOL: Protocol = Protocol { n_folds: 3, n_repeats: 2, repeats_given: false, seed: 4, quick: true };
 
 /// The rows that take no time.
 fn baseline() -> Vec<Row> {
@@ -46,6 +46,24 @@ fn the_baseline_beats_always_the_larger_class_on_musk1() {
         let Cell::Measured { accuracy, auc } = row.cells[0] else { panic!("musk1 is shipped") };
         assert!(accuracy.mean > 0.6 && accuracy.half_width.is_some(), "{}: {accuracy:?}", row.id);
         assert!(auc.unwrap().mean > 0.65, "{}", row.id);
+    }
+}
+
+#[test]
+fn a_row_has_its_own_repetitions_only_in_a_full_run_that_asks_for_none() {
+    let full = Protocol { quick: false, ..PROTOCOL };
+    for (protocol, n_repeats) in [(full.clone(), 3), (Protocol { repeats_given: true, ..full }, 2), (PROTOCOL, 2)] {
+        let mut rows = baseline();
+        rows.truncate(2);
+        rows[0].repeats = Some(3);
+        let results = run(&rows, &["musk1"], &protocol, None, &Progress::quiet()).unwrap();
+        assert_eq!((results.rows[0].n_repeats, results.rows[1].n_repeats), (n_repeats, 2), "{protocol:?}");
+        let plain =
+            run(&baseline()[..1], &["musk1"], &Protocol { n_repeats, ..PROTOCOL }, None, &Progress::quiet()).unwrap();
+        assert_eq!(results.rows[0].cells, plain.rows[0].cells, "{protocol:?}");
+        let summary = report::summary(&results);
+        assert_eq!(summary.contains("unless the row says otherwise"), n_repeats == 3, "{summary}");
+        assert_eq!(summary.contains("max rule (3 repetitions)"), n_repeats == 3, "{summary}");
     }
 }
 

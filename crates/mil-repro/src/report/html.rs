@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::results::{Cell, DataState, Results};
 use crate::rows;
 
-use super::{cell_text, chart, larger_class, percent, protocol_text};
+use super::{cell_text, chart, larger_class, method_text, percent, protocol_text};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -51,7 +51,7 @@ fn accuracy_table(results: &Results) -> String {
     }
     table.push_str("</tr></thead><tbody>");
     for row in &results.rows {
-        let _ = write!(table, "<tr><th>{}</th>", escape(&row.method));
+        let _ = write!(table, "<tr><th>{}</th>", escape(&method_text(results, row)));
         for cell in &row.cells {
             let class = if matches!(cell, Cell::Measured { .. }) { "number" } else { "number quiet" };
             let _ = write!(table, "<td class=\"{class}\">{}</td>", escape(&cell_text(cell)));
@@ -83,7 +83,7 @@ fn accuracy_table(results: &Results) -> String {
 fn details_table(results: &Results) -> String {
     let mut table = String::from(
         "<h2>In detail</h2><div class=\"scroll\"><table><thead><tr><th>method</th><th>data set</th><th class=\"number\">accuracy</th>\
-         <th class=\"number\">area under ROC</th><th class=\"number\">fit, all folds</th><th>parameters</th></tr></thead><tbody>",
+         <th class=\"number\">area under ROC</th><th class=\"number\">repetitions</th><th class=\"number\">fit, all folds</th><th>parameters</th></tr></thead><tbody>",
     );
     for (row, seconds) in results.rows.iter().zip(&results.timing) {
         for ((cell, seconds), data) in row.cells.iter().zip(seconds).zip(&results.data) {
@@ -94,11 +94,13 @@ fn details_table(results: &Results) -> String {
             };
             let _ = write!(
                 table,
-                "<tr><th>{}</th><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td>{}</td></tr>",
+                "<tr><th>{}</th><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
+                 <td class=\"number\">{}</td><td>{}</td></tr>",
                 escape(&row.method),
                 escape(&data.name),
                 escape(&accuracy),
                 escape(&auc),
+                row.n_repeats,
                 seconds.map_or(String::new(), |seconds| format!("{seconds:.2} s")),
                 escape(&row.settings)
             );

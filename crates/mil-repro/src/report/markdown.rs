@@ -5,16 +5,16 @@ use std::fmt::Write;
 use crate::results::{Cell, DataState, Results};
 use crate::rows;
 
-use super::{cell_text, larger_class, protocol_text};
+use super::{cell_text, larger_class, method_text, protocol_text};
 
 pub(super) fn page(results: &Results) -> String {
     let mut page = String::from("# Reproduction report\n\n");
     page.push_str(&protocol_text(results));
     page.push_str("\n\n## Accuracy\n\n");
     page.push_str(&accuracy_table(results));
-    page.push_str("\n## Parameters\n\n| method | parameters |\n|---|---|\n");
+    page.push_str("\n## Parameters\n\n| method | repetitions | parameters |\n|---|---:|---|\n");
     for row in &results.rows {
-        line(&mut page, &[row.method.clone(), row.settings.clone()]);
+        line(&mut page, &[row.method.clone(), row.n_repeats.to_string(), row.settings.clone()]);
     }
     page.push_str("\n## Data\n\n");
     page.push_str(&data_table(results));
@@ -39,7 +39,7 @@ fn accuracy_table(results: &Results) -> String {
     table.push_str(&format!("|---|{}\n", "---:|".repeat(results.data.len())));
     for row in &results.rows {
         let cells = row.cells.iter().map(cell_text);
-        line(&mut table, &std::iter::once(row.method.clone()).chain(cells).collect::<Vec<_>>());
+        line(&mut table, &std::iter::once(method_text(results, row)).chain(cells).collect::<Vec<_>>());
     }
     let larger = results
         .data

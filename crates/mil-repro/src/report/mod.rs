@@ -9,7 +9,7 @@ use std::path::Path;
 
 use mil_core::atomic_file;
 
-use crate::results::{Cell, DataState, Estimate, Results};
+use crate::results::{Cell, DataState, Estimate, Results, RowResult};
 
 /// What [`write()`] leaves in the folder.
 pub const FILES: [&str; 3] = ["results.json", "report.md", "report.html"];
@@ -48,12 +48,13 @@ fn named(folder: &Path, error: &io::Error) -> io::Error {
 /// The table for a terminal.
 #[must_use]
 pub fn summary(results: &Results) -> String {
-    let width = results.rows.iter().map(|row| row.method.chars().count()).max().unwrap_or(0);
+    let methods: Vec<String> = results.rows.iter().map(|row| method_text(results, row)).collect();
+    let width = methods.iter().map(|method| method.chars().count()).max().unwrap_or(0);
     let columns: Vec<String> = results.data.iter().map(|data| format!("{:>12}", data.name)).collect();
     let mut lines = vec![format!("{:<width$}{}", "", columns.concat())];
-    for row in &results.rows {
+    for (row, method) in results.rows.iter().zip(&methods) {
         let cells: Vec<String> = row.cells.iter().map(|cell| format!("{:>12}", cell_text(cell))).collect();
-        lines.push(format!("{:<width$}{}", row.method, cells.concat()));
+        lines.push(format!("{method:<width$}{}", cells.concat()));
     }
     lines.push(String::new());
     lines.push(protocol_text(results));
@@ -69,13 +70,27 @@ pub fn summary(results: &Results) -> String {
 fn protocol_text(results: &Results) -> String {
     let protocol = &results.protocol;
     format!(
-        "Percentage of bags labelled right, {} repetitions of stratified {}-fold cross-validation (seed {}), mean ± half the 95 % \
+        "Percentage of bags labelled right, {} repetitions of stratified {}-fold cross-validation{} (seed {}), mean ± half the 95 % \
          confidence interval over the repetitions{}.",
         protocol.n_repeats,
         protocol.n_folds,
+        if results.rows.iter().any(|row| row.n_repeats != protocol.n_repeats) {
+            " unless the row says otherwise"
+        } else {
+            ""
+        },
         protocol.seed,
         if protocol.quick { "; a quick run" } else { "" }
     )
+}
+
+/// Name of the method, and its repetitions where they are its own.
+fn method_text(results: &Results, row: &RowResult) -> String {
+    match row.n_repeats {
+        n_repeats if n_repeats == results.protocol.n_repeats => row.method.clone(),
+        1 => format!("{} (not repeated)", row.method),
+        n_repeats => format!("{} ({n_repeats} repetitions)", row.method),
+    }
 }
 
 fn cell_text(cell: &Cell) -> String {
