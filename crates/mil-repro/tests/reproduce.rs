@@ -17,7 +17,7 @@ fn baseline() -> Vec<Row> {
 fn results_on(n_threads: usize) -> Results {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
     let nowhere = PathBuf::from("no-such-folder");
-    pool.install(|| run(&baseline(), &["musk1", "fox"], &PROTOCOL, Some(&nowhere), &Progress::quiet())).unwrap()
+    pool.install(|| run(&baseline(), &["musk1", "fox"], &[], &PROTOCOL, Some(&nowhere), &Progress::quiet())).unwrap()
 }
 
 #[test]
@@ -56,10 +56,11 @@ fn a_row_has_its_own_repetitions_only_in_a_full_run_that_asks_for_none() {
         let mut rows = baseline();
         rows.truncate(2);
         rows[0].repeats = Some(3);
-        let results = run(&rows, &["musk1"], &protocol, None, &Progress::quiet()).unwrap();
+        let results = run(&rows, &["musk1"], &[], &protocol, None, &Progress::quiet()).unwrap();
         assert_eq!((results.rows[0].n_repeats, results.rows[1].n_repeats), (n_repeats, 2), "{protocol:?}");
         let plain =
-            run(&baseline()[..1], &["musk1"], &Protocol { n_repeats, ..PROTOCOL }, None, &Progress::quiet()).unwrap();
+            run(&baseline()[..1], &["musk1"], &[], &Protocol { n_repeats, ..PROTOCOL }, None, &Progress::quiet())
+                .unwrap();
         assert_eq!(results.rows[0].cells, plain.rows[0].cells, "{protocol:?}");
         let summary = report::summary(&results);
         assert_eq!(summary.contains("unless the row says otherwise"), n_repeats == 3, "{summary}");
