@@ -20,7 +20,7 @@ pub(super) struct Tick {
 }
 
 impl Axis {
-    /// Around all of the values, which are finite and on a logarithmic axis above 0; a little wider, but never from one side of 0 to the other.
+    /// Around all of the values, which are finite and on a logarithmic axis above 0; a little wider, so that no mark lies on the frame.
     pub(super) fn around(scale: Scale, values: impl Iterator<Item = f64>) -> Axis {
         let (least, most) =
             values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
@@ -33,9 +33,7 @@ impl Axis {
                     (true, _) => least.abs() / 2.0,
                     (false, _) => PADDING * (most - least),
                 };
-                let low = if least >= 0.0 { (least - padding).max(0.0) } else { least - padding };
-                let high = if most <= 0.0 && least < 0.0 { (most + padding).min(0.0) } else { most + padding };
-                Axis { scale, low, high }
+                Axis { scale, low: least - padding, high: most + padding }
             }
             Scale::Log => {
                 let length = most.ln() - least.ln();
@@ -170,6 +168,6 @@ mod tests {
             }
         }
         let all_zero = Axis::around(Scale::Linear, [0.0].into_iter());
-        assert_eq!((all_zero.share(0.0), all_zero.ticks(6).len()), (0.0, 6));
+        assert_eq!((all_zero.share(0.0), all_zero.ticks(6).len()), (0.5, 5));
     }
 }

@@ -132,10 +132,10 @@ fn panel_table(panel: &Panel) -> String {
             let found = series.points.iter().find(|point| point.x == x);
             found.map_or(String::new(), value_text)
         });
-        line(&mut text, &std::iter::once(number(x)).chain(values).collect::<Vec<_>>());
+        line(&mut text, &std::iter::once(number(x, 6)).chain(values).collect::<Vec<_>>());
     }
     for level in &panel.levels {
-        let _ = write!(text, "\n{}: {}\n", level.name, number(level.y));
+        let _ = write!(text, "\n{}: {}\n", level.name, number(level.y, 4));
     }
     text
 }
@@ -149,14 +149,14 @@ fn thinned(places: &[f64]) -> Vec<f64> {
 
 fn value_text(point: &Point) -> String {
     match point.half_width {
-        Some(half_width) => format!("{} ± {}", number(point.y), number(half_width)),
-        None => number(point.y),
+        Some(half_width) => format!("{} ± {}", number(point.y, 4), number(half_width, 2)),
+        None => number(point.y, 4),
     }
 }
 
-/// With four digits that count.
-fn number(value: f64) -> String {
-    let rounded: f64 = format!("{value:.3e}").parse().expect("a number that was just written");
+/// With so many digits that count.
+fn number(value: f64, n_digits: usize) -> String {
+    let rounded: f64 = format!("{value:.*e}", n_digits - 1).parse().expect("a number that was just written");
     if value == 0.0 || (1e-4..1e6).contains(&rounded.abs()) { rounded.to_string() } else { format!("{rounded:e}") }
 }
 
@@ -180,4 +180,27 @@ fn failures(results: &Results) -> String {
 fn line(table: &mut String, cells: &[String]) {
     let escaped: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
     let _ = writeln!(table, "| {} |", escaped.join(" | "));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_thinned_from_the_first_to_the_last() {
+        let places = |n_places: u32| (0..n_places).map(f64::from).collect::<Vec<_>>();
+        assert_eq!(thinned(&places(1)), [0.0]);
+        assert_eq!(thinned(&places(12)), places(12));
+        let many = thinned(&places(1001));
+        assert_eq!((many.len(), many[0], many[11]), (12, 0.0, 1000.0));
+        assert!(many.is_sorted_by(|a, b| a < b));
+    }
+
+    #[test]
+    fn numbers_have_the_digits_that_count() {
+        assert_eq!(number(0.123_456, 4), "0.1235");
+        assert_eq!(number(12_345.0, 6), "12345");
+        assert_eq!(number(-1.5e-7, 4), "-1.5e-7");
+        assert_eq!(number(0.0, 4), "0");
+    }
 }

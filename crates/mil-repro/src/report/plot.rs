@@ -17,10 +17,10 @@ const TICK_HEIGHT: f64 = 18.0;
 const RIGHT: f64 = 18.0;
 /// Width of a digit at the ticks; rather too wide.
 const DIGIT: f64 = 6.0;
-/// Marks nearer to one another than this run together.
-const MARK_GAP: f64 = 11.0;
-/// Intervals nearer to one another than this run together.
-const INTERVAL_GAP: f64 = 5.0;
+/// Points nearer to one another than this are drawn as a curve with a few marks and a band around it.
+const DENSE: f64 = 8.0;
+/// Marks along a dense curve are this far apart.
+const MARK_GAP: f64 = 30.0;
 
 /// The panel with its title, labels and legend.
 pub(super) fn of(panel: &Panel) -> String {
@@ -64,7 +64,7 @@ impl Frame {
         let y = Axis::around(panel.y.scale, ends(panel).chain(panel.levels.iter().map(|level| level.y)));
         let y_ticks = y.ticks(8);
         let widest = y_ticks.iter().map(width).fold(0.0, f64::max);
-        Frame { left: widest + 8.0, x: Axis::around(panel.x.scale, points().map(|point| point.x)), y, y_ticks }
+        Frame { left: widest + 9.0, x: Axis::around(panel.x.scale, points().map(|point| point.x)), y, y_ticks }
     }
 
     fn x(&self, value: f64) -> f64 {
@@ -110,7 +110,7 @@ fn draw_ticks(svg: &mut String, frame: &Frame) {
     for tick in &frame.y_ticks {
         let y = frame.y(tick.value);
         let _ = write!(svg, "<path class=\"grid\" d=\"M{left:.1} {y:.1}H{:.1}\"/>", WIDTH - RIGHT);
-        let (x, y) = (left - 5.0, y + 3.5);
+        let (x, y) = (left - 6.0, y + 3.5);
         let _ = write!(svg, "<text class=\"tick\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{}</text>", tick.text);
     }
     for tick in frame.x_ticks() {
@@ -126,7 +126,8 @@ fn draw_ticks(svg: &mut String, frame: &Frame) {
 fn draw_series(svg: &mut String, frame: &Frame, series_idx: usize, series: &Series) {
     let places: Vec<(f64, f64)> = series.points.iter().map(|point| (frame.x(point.x), frame.y(point.y))).collect();
     let _ = write!(svg, "<g class=\"{}\">", series_class(series_idx, series.style));
-    if places.windows(2).any(|pair| (pair[1].0 - pair[0].0).abs() < INTERVAL_GAP) {
+    let is_dense = places.windows(2).any(|pair| (pair[1].0 - pair[0].0).abs() < DENSE);
+    if is_dense {
         draw_band(svg, frame, &series.points);
     } else {
         draw_intervals(svg, frame, &series.points);
@@ -136,7 +137,7 @@ fn draw_series(svg: &mut String, frame: &Frame, series_idx: usize, series: &Seri
     }
     let mut last: Option<(f64, f64)> = None;
     for &(x, y) in &places {
-        if last.is_none_or(|(last_x, last_y)| (x - last_x).hypot(y - last_y) >= MARK_GAP) {
+        if last.is_none_or(|(last_x, last_y)| !is_dense || (x - last_x).hypot(y - last_y) >= MARK_GAP) {
             svg.push_str(&mark(series_idx, x, y));
             last = Some((x, y));
         }
@@ -225,4 +226,74 @@ fn legend(panel: &Panel) -> String {
         })
         .collect();
     format!("<ul class=\"legend\">{}</ul>", entries.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::AxisSpec;
+
+    /// A curve of so many points from 1 to 1000, each within its value of 0.
+    fn panel(n_points: usize) -> Panel {
+        let points = (0..n_points).map(|idx| {
+            let x = 1000f64.powf(idx as f64 / (n_points - 1) as f64);
+            Point { x, y: 1.0 / x, half_width: Some(1.0 / x) }
+        });
+        Panel {
+            title: "Error".to_owned(),
+            x: AxisSpec::log("bags"),
+            y: AxisSpec::log("error"),
+            series: vec![Series { name: "ours".to_owned(), style: Style::Line, points: points.collect() }],
+            levels: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn few_points_have_a_mark_and_a_bar_each_and_many_a_band() {
+        let (few, many) = (of(&panel(10)), of(&panel(300)));
+        let count = |html: &str, class: &str| html.matches(&format!("class=\"{class}\"")).count();
+        assert_eq!([count(&few, "mark"), count(&few, "bar"), count(&few, "band")], [10 + 1, 10, 0]);
+        assert_eq!([count(&many, "bar"), count(&many, "band")], [0, 1]);
+        assert!((5..30).contains(&count(&many, "mark")), "{}", count(&many, "mark"));
+    }
+
+    #[test]
+    fn an_interval_down_to_0_ends_at_the_frame_of_a_logarithmic_axis() {
+        let panel = panel(10);
+        let frame = Frame::around(&panel);
+        for point in &panel.series[0].points {
+            let (from, to) = interval(&frame, point).unwrap();
+            assert_eq!(from, BOTTOM);
+            assert!(TOP <= to && to < frame.y(point.y));
+        }
+        assert!(BOTTOM - frame.y(1e-3) < 0.25 * (BOTTOM - TOP), "the axis is not stretched");
+    }
+
+    #[test]
+    fn what_is_written_at_ticks_never_overlaps() {
+        for (low, high) in [(0.0, 1.0), (1e-5, 2e-5), (-1e6, 1e6), (0.123_4, 0.123_9), (1.0, 99_999.0), (1e-9, 1e9)] {
+            for x in [AxisSpec::linear("x"), AxisSpec::log("x")] {
+                if x.scale == Scale::Log && low <= 0.0 {
+                    continue;
+                }
+                let points = vec![Point::at(low, low), Point::at(high, high)];
+                let series = vec![Series { name: String::new(), style: Style::Line, points }];
+                let frame = Frame::around(&Panel { y: x.clone(), x, series, ..panel(2) });
+                let ticks = frame.x_ticks();
+                assert!(ticks.len() >= 2, "{low} to {high}: {ticks:?}");
+                for pair in ticks.windows(2) {
+                    let free = frame.x(pair[1].value) - frame.x(pair[0].value);
+                    assert!(free > width(&pair[0]).midpoint(width(&pair[1])), "{low} to {high}: {pair:?}");
+                }
+                for tick in &ticks {
+                    let x = frame.x(tick.value);
+                    assert!(0.0 <= x - width(tick) / 2.0, "{tick:?}");
+                    assert!(x + width(tick) / 2.0 <= WIDTH, "{tick:?}");
+                }
+                for pair in frame.y_ticks.windows(2) {
+                    assert!(frame.y(pair[0].value) - frame.y(pair[1].value) > 12.0, "{low} to {high}: {pair:?}");
+                }
+            }
+        }
+    }
 }
