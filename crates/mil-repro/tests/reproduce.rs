@@ -198,6 +198,20 @@ fn a_figure_goes_all_the_way_to_its_report() {
 }
 
 #[test]
+fn every_number_reads_back_as_it_was_written() {
+    let numbers = |_: &Context<'_>| {
+        let points = (1..1000).map(|idx| Point::at(f64::from(idx), f64::from(idx).sin()));
+        let series = Series { name: "sine".to_owned(), style: Style::Line, points: points.collect() };
+        let (x, y) = (AxisSpec::log("x"), AxisSpec::linear("y"));
+        let panel = Panel { title: "Sine".to_owned(), x, y, series: vec![series], levels: Vec::new() };
+        Ok(Drawing { panels: vec![panel], ..Drawing::default() })
+    };
+    let results = drawn(&[Figure { draw: numbers, ..TOY }], 2, &PROTOCOL);
+    let [json, ..] = files("numbers", &results);
+    assert_eq!(serde_json::from_str::<Results>(&json).unwrap(), results);
+}
+
+#[test]
 fn the_seed_fixes_a_figure_but_for_its_times() {
     let full = Protocol { quick: false, ..PROTOCOL };
     let (one, two) = (drawn(&[TOY], 1, &full), drawn(&[TOY], 2, &full));
