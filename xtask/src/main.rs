@@ -20,7 +20,7 @@ cargo xtask COMMAND
   tidy                    the checks on the source tree that no compiler makes
   data [list|verify|fetch NAME] [--data DIR]
                           which data sets are known, present and sound; obtain what can be obtained
-  reproduce [ARGS...]     recompute the tables; `reproduce --help` tells more
+  reproduce [ARGS...]     recompute the tables and figures; `reproduce --help` tells more
   bench [NAME...]         benchmarks side by side with the peers (Python is used where present)
 ";
 

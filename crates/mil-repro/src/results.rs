@@ -1,11 +1,14 @@
 //! What a run found out: the content of `results.json`.
 //!
-//! The same seed gives the same file whatever the number of threads, but for the blocks `timing` and `machine`, which are kept apart for that reason.
+//! The same seed gives the same file whatever the number of threads, but for the blocks `timing`, `figure_timing` and `machine`, which are kept apart for that reason.
 
 use serde::{Deserialize, Serialize};
 
+use crate::figure::Panel;
+use crate::row::Row;
+
 /// Name and version of the layout of `results.json`.
-pub const SCHEMA: &str = "mil-repro/2";
+pub const SCHEMA: &str = "mil-repro/3";
 
 /// The outcome of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,17 +23,23 @@ pub struct Results {
     pub data: Vec<Data>,
     /// The rows, each with one cell per data set.
     pub rows: Vec<RowResult>,
+    /// The figures, as far as the seed fixes them.
+    pub figures: Vec<FigureResult>,
     /// Seconds spent fitting, summed over all folds; row by row, data set by data set.
     pub timing: Vec<Vec<Option<f64>>>,
+    /// What the figures tell of times, one for each.
+    pub figure_timing: Vec<FigureTiming>,
     /// Where it ran.
     pub machine: Machine,
 }
 
 impl Results {
-    /// How many cells have data and no figure.
+    /// How many cells and figures have data and came to nothing.
     #[must_use]
     pub fn n_failed(&self) -> usize {
-        self.rows.iter().flat_map(|row| &row.cells).filter(|cell| matches!(cell, Cell::Failed { .. })).count()
+        let cells = self.rows.iter().flat_map(|row| &row.cells);
+        cells.filter(|cell| matches!(cell, Cell::Failed { .. })).count()
+            + self.figures.iter().filter(|figure| matches!(figure.state, FigureState::Failed { .. })).count()
     }
 }
 
@@ -39,12 +48,25 @@ impl Results {
 pub struct Protocol {
     /// Folds of each cross-validation.
     pub n_folds: usize,
-    /// Repetitions with other folds.
+    /// Repetitions with other folds, of rows that state none of their own.
     pub n_repeats: usize,
+    /// Whether the repetitions were asked for, and so hold for all rows.
+    pub repeats_given: bool,
     /// Fixes the folds.
     pub seed: u64,
     /// Whether this is the short run.
     pub quick: bool,
+}
+
+impl Protocol {
+    /// Repetitions of a row: its own in a full run in which none were asked for.
+    #[must_use]
+    pub fn repeats_of(&self, row: &Row) -> usize {
+        match row.repeats {
+            Some(n_repeats) if !self.quick && !self.repeats_given => n_repeats,
+            _ => self.n_repeats,
+        }
+    }
 }
 
 /// A data set and whether it was there.
@@ -89,6 +111,8 @@ pub struct RowResult {
     pub method: String,
     /// The parameters.
     pub settings: String,
+    /// Repetitions of its cross-validations.
+    pub n_repeats: usize,
     /// One per data set, in their order.
     pub cells: Vec<Cell>,
 }
@@ -113,6 +137,57 @@ pub enum Cell {
         /// Why.
         reason: String,
     },
+}
+
+/// A figure and what it came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FigureResult {
+    /// Short name of the figure.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// Paper and figure.
+    pub source: String,
+    /// Data, fixed parameters and what is drawn.
+    pub protocol: String,
+    /// The data sets it needs, by name.
+    pub data: Vec<String>,
+    /// What came out.
+    pub state: FigureState,
+}
+
+/// What a figure came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "state")]
+pub enum FigureState {
+    /// Drawn.
+    Drawn {
+        /// The panels that the seed fixes.
+        panels: Vec<Panel>,
+        /// Sentences with figures measured.
+        findings: Vec<String>,
+    },
+    /// A data set that it needs was not there.
+    NoData {
+        /// What is missing and how to get it.
+        reason: String,
+    },
+    /// It could not be computed or drawn.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What a figure tells of times, which differ from run to run.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct FigureTiming {
+    /// Seconds that the figure took, where it was drawn.
+    pub seconds: Option<f64>,
+    /// Panels that show times.
+    pub panels: Vec<Panel>,
+    /// Sentences that tell times.
+    pub findings: Vec<String>,
 }
 
 /// A mean over repetitions.

@@ -12,6 +12,8 @@ pub struct Row {
     pub settings: &'static str,
     /// The data sets that a quick run measures it on; a full run takes all.
     pub quick: &'static [&'static str],
+    /// The repetitions that the paper used, where a full run does the same; `--repeats` overrides it.
+    pub repeats: Option<usize>,
     /// The learner for a data set, by name.
     pub learner: LearnerFor,
 }

@@ -1,4 +1,4 @@
-//! Runs the cells and tells how far it is.
+//! Runs the cells, draws the figures and tells how far it is.
 
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -10,32 +10,38 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mil_core::{BagSet, CrossValidation, Event, Label, Observer, Stage};
 use mil_data::catalogue::{self, DataSet};
 
-use crate::results::{Cell, Data, DataState, Machine, Protocol, Results, RowResult, SCHEMA};
+use crate::figure::{Context, Drawing, Figure};
+use crate::results::{
+    Cell, Data, DataState, FigureResult, FigureState, FigureTiming, Machine, Protocol, Results, RowResult, SCHEMA,
+};
 use crate::row::Row;
 
-/// Cross-validates each row on each data set that is there.
+/// Cross-validates each row on each data set that is there, then draws each figure whose data are.
 ///
 /// # Errors
 /// If a name is not in the catalogue.
 pub fn run(
     rows: &[Row],
     data: &[&str],
+    figures: &[Figure],
     protocol: &Protocol,
     data_dir: Option<&Path>,
     progress: &Progress,
 ) -> Result<Results, catalogue::CatalogueError> {
-    let loaded: Vec<(Data, Option<BagSet<Label>>)> =
-        data.iter().map(|name| load(name, data_dir)).collect::<Result<_, _>>()?;
+    let mut loaded = data.iter().map(|name| load(name, data_dir)).collect::<Result<Vec<Loaded>, _>>()?;
     let is_wanted = |row: &Row, data: &Data| !protocol.quick || row.quick.contains(&data.name.as_str());
     let n_cells = |row: &Row| loaded.iter().filter(|(data, bags)| bags.is_some() && is_wanted(row, data)).count();
-    progress.start(rows.iter().map(n_cells).sum::<usize>() * protocol.n_folds * protocol.n_repeats);
+    let n_folds = |row: &Row| n_cells(row) * protocol.n_folds * protocol.repeats_of(row);
+    progress.start(rows.iter().map(n_folds).sum());
     let mut results = Results {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         protocol: protocol.clone(),
         data: loaded.iter().map(|(data, _)| data.clone()).collect(),
         rows: Vec::new(),
+        figures: Vec::new(),
         timing: Vec::new(),
+        figure_timing: Vec::new(),
         machine: Machine::this(),
     };
     for row in rows {
@@ -51,16 +57,36 @@ pub fn run(
             id: row.id.to_owned(),
             method: row.method.to_owned(),
             settings: row.settings.to_owned(),
+            n_repeats: protocol.repeats_of(row),
             cells,
         });
         results.timing.push(seconds);
+    }
+    for name in figures.iter().flat_map(|figure| figure.data) {
+        if !loaded.iter().any(|(data, _)| data.name == *name) {
+            loaded.push(load(name, data_dir)?);
+        }
+    }
+    for figure in figures {
+        let (state, timing) = draw(figure, &loaded, protocol, progress);
+        results.figures.push(FigureResult {
+            id: figure.id.to_owned(),
+            title: figure.title.to_owned(),
+            source: figure.source.to_owned(),
+            protocol: figure.protocol.to_owned(),
+            data: figure.data.iter().map(|&name| name.to_owned()).collect(),
+            state,
+        });
+        results.figure_timing.push(timing);
     }
     progress.finish();
     Ok(results)
 }
 
 /// A data set and its bags, where they are there.
-fn load(name: &str, data_dir: Option<&Path>) -> Result<(Data, Option<BagSet<Label>>), catalogue::CatalogueError> {
+type Loaded = (Data, Option<BagSet<Label>>);
+
+fn load(name: &str, data_dir: Option<&Path>) -> Result<Loaded, catalogue::CatalogueError> {
     let entry = catalogue::find(name)?;
     let (state, bags) = match entry.load(data_dir) {
         Ok(DataSet::Binary(bags)) => {
@@ -85,8 +111,7 @@ fn measure(
     protocol: &Protocol,
     progress: &Progress,
 ) -> (Cell, Option<f64>) {
-    let Protocol { n_folds, n_repeats, seed, .. } = *protocol;
-    let plan = CrossValidation { n_folds, n_repeats, seed };
+    let plan = CrossValidation { n_folds: protocol.n_folds, n_repeats: protocol.repeats_of(row), seed: protocol.seed };
     let watch = Stopwatch { progress, since: Mutex::default(), total: Mutex::default() };
     progress.enter(row.id, data);
     match (row.learner)(data).cross_validate(&plan, bags, &watch) {
@@ -101,6 +126,45 @@ fn measure(
             (Cell::Failed { reason: error.to_string() }, None)
         }
     }
+}
+
+fn draw(figure: &Figure, loaded: &[Loaded], protocol: &Protocol, progress: &Progress) -> (FigureState, FigureTiming) {
+    let needed = loaded.iter().filter(|(data, _)| figure.data.contains(&data.name.as_str()));
+    let mut bags = Vec::new();
+    let mut missing = Vec::new();
+    for (data, found) in needed {
+        match (&data.state, found) {
+            (DataState::Absent { reason }, _) => missing.push(reason.as_str()),
+            (DataState::Present { .. }, found) => {
+                bags.push((data.name.as_str(), found.as_ref().expect("a set that is there has bags")));
+            }
+        }
+    }
+    if !missing.is_empty() {
+        return (FigureState::NoData { reason: missing.join("; ") }, FigureTiming::default());
+    }
+    let context = Context::new(figure.id, protocol.quick, protocol.seed, bags, progress);
+    context.start(1);
+    let start = Instant::now();
+    match drawn(figure, &context) {
+        Ok(Drawing { panels, findings, timed, timed_findings }) => {
+            let seconds = start.elapsed().as_secs_f64();
+            context.note(&format!("drawn in {seconds:.1} s"));
+            let timing = FigureTiming { seconds: Some(seconds), panels: timed, findings: timed_findings };
+            (FigureState::Drawn { panels, findings }, timing)
+        }
+        Err(reason) => {
+            context.note(&reason);
+            (FigureState::Failed { reason }, FigureTiming::default())
+        }
+    }
+}
+
+/// What the figure draws, if it can be drawn, else why not.
+fn drawn(figure: &Figure, context: &Context<'_>) -> Result<Drawing, String> {
+    let drawing = (figure.draw)(context).map_err(|error| error.to_string())?;
+    drawing.check().map_err(|error| error.to_string())?;
+    Ok(drawing)
 }
 
 /// Adds up the time between the first two stages of every fold.
@@ -126,7 +190,7 @@ impl Observer for Stopwatch<'_> {
     }
 }
 
-/// A bar on a terminal, a line per cell elsewhere, nothing when quiet.
+/// A bar on a terminal, a line per cell or step elsewhere, nothing when quiet.
 pub struct Progress {
     bar: ProgressBar,
     lines: bool,
@@ -140,7 +204,7 @@ impl Progress {
     #[must_use]
     pub fn to_stderr() -> Progress {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} folds, {eta} left  {msg}");
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {prefix}, {eta} left  {msg}");
         bar.set_style(style.expect("a constant template"));
         Progress { bar, lines: !std::io::stderr().is_terminal() }
     }
@@ -152,6 +216,7 @@ impl Progress {
     }
 
     fn start(&self, n_folds: usize) {
+        self.bar.set_prefix("folds");
         self.bar.set_length(n_folds as u64);
     }
 
@@ -163,10 +228,33 @@ impl Progress {
         self.bar.inc(1);
     }
 
-    #[expect(clippy::print_stderr)]
     fn leave(&self, row: &str, data: &str, outcome: &str) {
+        self.line(&format!("{row} on {data}: {outcome}"));
+    }
+
+    /// A figure begins that has so many steps.
+    pub(crate) fn start_steps(&self, n_steps: usize) {
+        self.bar.reset();
+        self.bar.set_prefix("steps");
+        self.bar.set_length(n_steps as u64);
+    }
+
+    /// A step of a figure is done.
+    pub(crate) fn step(&self, text: &str) {
+        self.advance();
+        self.say(text);
+    }
+
+    /// Says how far it is.
+    pub(crate) fn say(&self, text: &str) {
+        self.bar.set_message(text.to_owned());
+        self.line(text);
+    }
+
+    #[expect(clippy::print_stderr)]
+    fn line(&self, text: &str) {
         if self.lines {
-            eprintln!("{row} on {data}: {outcome}");
+            eprintln!("{text}");
         }
     }
 

@@ -40,8 +40,19 @@ fn a_data_folder_that_is_named_must_exist() {
 }
 
 #[test]
+fn rows_and_figures_are_listed_by_name() {
+    let output = mil_repro(&["reproduce", "--list"], &[]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let listed: Vec<&str> = text.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    let (rows, figures) = (mil_repro::rows::all(), mil_repro::figures::all());
+    let known: Vec<&str> = rows.iter().map(|row| row.id).chain(figures.iter().map(|figure| figure.id)).collect();
+    assert_eq!(listed, known);
+}
+
+#[test]
 fn a_mistyped_row_or_data_set_gets_a_hint() {
-    assert!(refusal(&["reproduce", "nearest-centroid-meen"]).contains("did you mean nearest-centroid-mean?"));
+    let said = refusal(&["reproduce", "nearest-centroid-meen"]);
+    assert!(said.contains("no row or figure") && said.contains("did you mean nearest-centroid-mean?"), "{said}");
     assert!(refusal(&["data", "fetch", "elefant"]).contains("did you mean `elephant`?"));
     assert!(refusal(&["data", "fetch", "fox"]).contains("cannot be fetched"));
 }

@@ -1,13 +1,17 @@
 //! A run from rows to report, on the shipped data and with data missing.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
-use mil_repro::results::{Cell, DataState, Protocol, Results, SCHEMA};
+use mil_core::{FitError, Label};
+use mil_repro::figure::{AxisSpec, Context, Drawing, Figure, Level, Panel, Point, Series, Style};
+use mil_repro::results::{Cell, DataState, FigureState, FigureTiming, Protocol, Results, SCHEMA};
 use mil_repro::row::Row;
 use mil_repro::run::{Progress, run};
 use mil_repro::{report, rows};
+use rayon::prelude::*;
 
-const PROTOCOL: Protocol = Protocol { n_folds: 3, n_repeats: 2, seed: 4, quick: true };
+const PROTOCOL: Protocol = Protocol { n_folds: 3, n_repeats: 2, repeats_given: false, seed: 4, quick: true };
 
 /// The rows that take no time.
 fn baseline() -> Vec<Row> {
@@ -17,7 +21,7 @@ fn baseline() -> Vec<Row> {
 fn results_on(n_threads: usize) -> Results {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
     let nowhere = PathBuf::from("no-such-folder");
-    pool.install(|| run(&baseline(), &["musk1", "fox"], &PROTOCOL, Some(&nowhere), &Progress::quiet())).unwrap()
+    pool.install(|| run(&baseline(), &["musk1", "fox"], &[], &PROTOCOL, Some(&nowhere), &Progress::quiet())).unwrap()
 }
 
 #[test]
@@ -50,15 +54,28 @@ fn the_baseline_beats_always_the_larger_class_on_musk1() {
 }
 
 #[test]
+fn a_row_has_its_own_repetitions_only_in_a_full_run_that_asks_for_none() {
+    let full = Protocol { quick: false, ..PROTOCOL };
+    for (protocol, n_repeats) in [(full.clone(), 3), (Protocol { repeats_given: true, ..full }, 2), (PROTOCOL, 2)] {
+        let mut rows = baseline();
+        rows.truncate(2);
+        rows[0].repeats = Some(3);
+        let results = run(&rows, &["musk1"], &[], &protocol, None, &Progress::quiet()).unwrap();
+        assert_eq!((results.rows[0].n_repeats, results.rows[1].n_repeats), (n_repeats, 2), "{protocol:?}");
+        let plain =
+            run(&baseline()[..1], &["musk1"], &[], &Protocol { n_repeats, ..PROTOCOL }, None, &Progress::quiet())
+                .unwrap();
+        assert_eq!(results.rows[0].cells, plain.rows[0].cells, "{protocol:?}");
+        let summary = report::summary(&results);
+        assert_eq!(summary.contains("unless the row says otherwise"), n_repeats == 3, "{summary}");
+        assert_eq!(summary.contains("max rule (3 repetitions)"), n_repeats == 3, "{summary}");
+    }
+}
+
+#[test]
 fn the_three_files_say_the_same() {
     let results = results_on(2);
-    let folder = std::env::temp_dir().join(format!("mil-repro-{}", std::process::id()));
-    report::prepare(&folder).unwrap();
-    report::write(&folder, &results).unwrap();
-    let read = |name| std::fs::read_to_string(folder.join(name)).unwrap();
-    let (json, markdown, html) = (read("results.json"), read("report.md"), read("report.html"));
-    std::fs::remove_dir_all(&folder).unwrap();
-
+    let [json, markdown, html] = files("rows", &results);
     let again: Results = serde_json::from_str(&json).unwrap();
     assert_eq!((again.schema.as_str(), &again), (SCHEMA, &results));
     for row in &results.rows {
@@ -68,10 +85,196 @@ fn the_three_files_say_the_same() {
             assert!(text.contains(&row.method) && text.contains(&figure), "{} {figure}", row.method);
         }
     }
-    // Self-contained: one chart, nothing loaded from elsewhere.
-    assert_eq!(html.matches("<svg").count(), 1);
-    for outside in ["http:", "https:", "<script", "<link", "url("] {
+    assert_eq!(html.matches("<svg").count(), 1, "the chart of the one data set that is there");
+    assert_self_contained(&html);
+}
+
+/// A figure like those of papers: two panels that the seed fixes, computed in parallel, and one of times.
+const TOY: Figure = Figure {
+    id: "toy-fig1",
+    title: "Sizes of bags & their shares",
+    source: "Toy, Fig. 1",
+    protocol: "Musk1; how many bags have at most so many instances.",
+    data: &["musk1"],
+    draw: draw_toy,
+};
+
+fn draw_toy(context: &Context<'_>) -> Result<Drawing, FitError> {
+    let start = Instant::now();
+    let bags = context.bags("musk1");
+    let n_places = if context.quick { 15 } else { 30 };
+    context.start(2);
+    let curve = |label: Label| -> Vec<Point> {
+        let points = (1..=n_places).into_par_iter().map(|most: usize| {
+            let of_label = bags.bags().zip(bags.labels()).filter(|(_, of)| **of == label);
+            let sizes: Vec<usize> = of_label.map(|(bag, _)| bag.n_instances()).collect();
+            let share = sizes.iter().filter(|&&size| size <= most).count() as f64 / sizes.len() as f64;
+            Point { x: most as f64, y: share + context.seed as f64, half_width: Some(0.01 * most as f64) }
+        });
+        let points = points.collect();
+        context.step(&label.to_string());
+        points
+    };
+    let panel = |title: &str, x: AxisSpec, y: AxisSpec, style: Style| Panel {
+        title: title.to_owned(),
+        x,
+        y,
+        series: vec![
+            Series { name: "positive <bags>".to_owned(), style: Style::Line, points: curve(Label::Positive) },
+            Series { name: "negative bags".to_owned(), style, points: curve(Label::Negative) },
+        ],
+        levels: vec![Level { name: "as printed".to_owned(), y: 4.5 }],
+    };
+    let linear = panel("Shares", AxisSpec::linear("instances"), AxisSpec::linear("share"), Style::Line);
+    let log = panel("Shares again", AxisSpec::log("instances"), AxisSpec::log("share"), Style::Dashed);
+    let seconds = start.elapsed().as_secs_f64();
+    let timed = Panel {
+        title: "Time".to_owned(),
+        series: vec![Series { name: "ours".to_owned(), style: Style::Line, points: vec![Point::at(1.0, seconds)] }],
+        levels: Vec::new(),
+        ..linear.clone()
+    };
+    Ok(Drawing {
+        panels: vec![linear, log],
+        findings: vec![format!("{} bags were counted", bags.n_bags())],
+        timed: vec![timed],
+        timed_findings: vec![format!("it took {seconds:.9} s")],
+    })
+}
+
+fn drawn(figures: &[Figure], n_threads: usize, protocol: &Protocol) -> Results {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+    let nowhere = PathBuf::from("no-such-folder");
+    pool.install(|| run(&baseline()[..1], &["fox"], figures, protocol, Some(&nowhere), &Progress::quiet())).unwrap()
+}
+
+/// `results.json`, `report.md` and `report.html`.
+fn files(name: &str, results: &Results) -> [String; 3] {
+    let folder = std::env::temp_dir().join(format!("mil-repro-{name}-{}", std::process::id()));
+    report::prepare(&folder).unwrap();
+    report::write(&folder, results).unwrap();
+    let texts = report::FILES.map(|file| std::fs::read_to_string(folder.join(file)).unwrap());
+    std::fs::remove_dir_all(&folder).unwrap();
+    texts
+}
+
+/// Nothing is loaded from elsewhere, and nothing runs.
+fn assert_self_contained(html: &str) {
+    for outside in ["http:", "https:", "<script", "<link", "<img", "url(", "@import", "src=", "href="] {
         assert!(!html.contains(outside), "{outside}");
+    }
+}
+
+#[test]
+fn a_figure_goes_all_the_way_to_its_report() {
+    let results = drawn(&[TOY], 2, &PROTOCOL);
+    let FigureState::Drawn { panels, findings } = &results.figures[0].state else { panic!("{:?}", results.figures[0]) };
+    assert_eq!((panels.len(), findings[0].as_str()), (2, "92 bags were counted"));
+    assert_eq!(panels[0].series[0].points.len(), 15, "a quick run");
+    assert!(results.data.iter().all(|data| data.name != "musk1"), "the columns are those of the table");
+
+    let [json, markdown, html] = files("figure", &results);
+    assert_eq!(serde_json::from_str::<Results>(&json).unwrap(), results);
+    let timed = &results.figure_timing[0].findings[0];
+    for (text, title) in [(&markdown, "Sizes of bags & their shares"), (&html, "Sizes of bags &amp; their shares")] {
+        for said in [title, "Toy, Fig. 1", TOY.protocol, "92 bags were counted", timed, "as printed", "negative bags"] {
+            assert!(text.contains(said), "{said}");
+        }
+    }
+    let summary = report::summary(&results);
+    assert!(summary.contains(TOY.title) && summary.contains(&findings[0]) && summary.contains(timed), "{summary}");
+
+    assert_eq!(html.matches("role=\"img\"").count(), 3, "nothing is measured on fox, so there are the panels alone");
+    assert_eq!(html.matches("class=\"key\"").count(), 3 + 3 + 1, "a key for each series and level");
+    assert!(html.contains("positive &lt;bags&gt;"));
+    assert!(!html.contains("NaN"));
+    assert_self_contained(&html);
+
+    let lines = markdown.lines().filter(|line| line.contains(" ± 0.")).count();
+    assert_eq!(lines, 2 * 12, "fifteen places, thinned to twelve in each of two panels");
+    for end in ["| 1 | ", "| 15 | "] {
+        assert!(markdown.contains(end), "{end}");
+    }
+}
+
+#[test]
+fn every_number_reads_back_as_it_was_written() {
+    let numbers = |_: &Context<'_>| {
+        let points = (1..1000).map(|idx| Point::at(f64::from(idx), f64::from(idx).sin()));
+        let series = Series { name: "sine".to_owned(), style: Style::Line, points: points.collect() };
+        let (x, y) = (AxisSpec::log("x"), AxisSpec::linear("y"));
+        let panel = Panel { title: "Sine".to_owned(), x, y, series: vec![series], levels: Vec::new() };
+        Ok(Drawing { panels: vec![panel], ..Drawing::default() })
+    };
+    let results = drawn(&[Figure { draw: numbers, ..TOY }], 2, &PROTOCOL);
+    let [json, ..] = files("numbers", &results);
+    assert_eq!(serde_json::from_str::<Results>(&json).unwrap(), results);
+}
+
+#[test]
+fn the_seed_fixes_a_figure_but_for_its_times() {
+    let full = Protocol { quick: false, ..PROTOCOL };
+    let (one, two) = (drawn(&[TOY], 1, &full), drawn(&[TOY], 2, &full));
+    assert_eq!(one.figures, two.figures);
+    assert_ne!(one.figure_timing, two.figure_timing);
+    let without_times = |results: Results| {
+        let mut value = serde_json::to_value(results).unwrap();
+        for block in ["timing", "figure_timing", "machine"] {
+            value.as_object_mut().unwrap().remove(block).unwrap();
+        }
+        value.to_string()
+    };
+    assert_eq!(without_times(one), without_times(two.clone()));
+    assert_ne!(drawn(&[TOY], 2, &Protocol { seed: 5, ..full }).figures, two.figures);
+}
+
+#[test]
+fn a_figure_without_its_data_says_what_to_do_and_is_no_failure() {
+    let results = drawn(&[Figure { data: &["musk1", "tiger"], ..TOY }, TOY], 2, &PROTOCOL);
+    let FigureState::NoData { reason } = &results.figures[0].state else { panic!("{:?}", results.figures[0]) };
+    assert!(reason.contains("no-such-folder") && reason.contains("Tiger"), "{reason}");
+    assert_eq!(results.figure_timing[0], FigureTiming::default());
+    assert!(matches!(results.figures[1].state, FigureState::Drawn { .. }), "the rest runs");
+    assert_eq!(results.n_failed(), 0);
+    assert!(report::summary(&results).contains(reason));
+    let [_, markdown, html] = files("without-data", &results);
+    assert!(markdown.contains(reason) && html.contains("Left out: "));
+}
+
+#[test]
+fn figures_that_fail_are_counted_and_the_rest_runs() {
+    let refuses =
+        Figure { id: "toy-fig2", draw: |_| Err(FitError::SingleClass { label: Label::Positive, n_bags: 7 }), ..TOY };
+    let not_a_number = Figure {
+        id: "toy-fig3",
+        draw: |context| {
+            let mut drawing = draw_toy(context)?;
+            drawing.panels[1].series[0].points[2].y = f64::NAN;
+            Ok(drawing)
+        },
+        ..TOY
+    };
+    let results = drawn(&[refuses, not_a_number, TOY], 2, &PROTOCOL);
+    assert_eq!(results.n_failed(), 2);
+    let [_, markdown, html] = files("failing", &results);
+    for (figure, reason) in results.figures.iter().zip([
+        "all 7 bags are positive; this learner needs both classes",
+        "panel \"Shares again\", series \"positive <bags>\", point 2: y is NaN, expected a finite number",
+    ]) {
+        let FigureState::Failed { reason: said } = &figure.state else { panic!("{figure:?}") };
+        assert!(said.starts_with(reason), "{said}");
+        assert!(markdown.contains(said) && report::summary(&results).contains(said), "{said}");
+    }
+    assert!(html.contains("all 7 bags are positive"));
+    assert!(matches!(results.figures[2].state, FigureState::Drawn { .. }));
+}
+
+#[test]
+fn figures_alone_leave_out_the_tables() {
+    let results = run(&[], &[], &[TOY], &PROTOCOL, None, &Progress::quiet()).unwrap();
+    let [_, markdown, html] = files("alone", &results);
+    for text in [&markdown, &html, &report::summary(&results)] {
+        assert!(text.contains("Figures alone (seed 4)") && !text.contains("larger class"), "{text}");
     }
 }
 

@@ -2,27 +2,26 @@
 
 use std::fmt::Write;
 
-use crate::results::{Cell, DataState, Results};
+use crate::figure::Panel;
+use crate::results::{Cell, DataState, FigureState, Results};
 use crate::rows;
 
-use super::{cell_text, chart, larger_class, percent, protocol_text};
+use super::{TIMES, cell_text, chart, duration_text, larger_class, method_text, percent, plot, protocol_text};
 
 const STYLE: &str = include_str!("style.css");
 
 pub(super) fn page(results: &Results) -> String {
     let mut body = String::new();
     let _ = write!(body, "<h1>Reproduction report</h1><p class=\"lead\">{}</p>", escape(&protocol_text(results)));
-    body.push_str(&accuracy_table(results));
-    body.push_str("<h2>By data set</h2><p>Dots are ours, the bar is the 95 % confidence interval; diamonds are figures that papers print.</p>");
-    body.push_str("<div class=\"charts\">");
-    for (data_idx, data) in results.data.iter().enumerate() {
-        if let Some(svg) = chart::of(results, data_idx) {
-            let _ = write!(body, "<figure><figcaption>{}</figcaption>{svg}</figure>", escape(&data.title));
-        }
+    if !results.rows.is_empty() {
+        body.push_str(&accuracy_table(results));
+        body.push_str(&charts(results));
     }
-    body.push_str("</div>");
-    body.push_str(&details_table(results));
-    body.push_str(&data_table(results));
+    body.push_str(&figures(results));
+    if !results.rows.is_empty() {
+        body.push_str(&details_table(results));
+        body.push_str(&data_table(results));
+    }
     let machine = &results.machine;
     let _ = write!(
         body,
@@ -51,7 +50,7 @@ fn accuracy_table(results: &Results) -> String {
     }
     table.push_str("</tr></thead><tbody>");
     for row in &results.rows {
-        let _ = write!(table, "<tr><th>{}</th>", escape(&row.method));
+        let _ = write!(table, "<tr><th>{}</th>", escape(&method_text(results, row)));
         for cell in &row.cells {
             let class = if matches!(cell, Cell::Measured { .. }) { "number" } else { "number quiet" };
             let _ = write!(table, "<td class=\"{class}\">{}</td>", escape(&cell_text(cell)));
@@ -80,10 +79,72 @@ fn accuracy_table(results: &Results) -> String {
     table
 }
 
+/// A chart for each data set.
+fn charts(results: &Results) -> String {
+    let mut body = String::from(
+        "<h2>By data set</h2><p>Dots are ours, the bar is the 95 % confidence interval; diamonds are figures that papers print.</p>",
+    );
+    body.push_str("<div class=\"charts\">");
+    for (data_idx, data) in results.data.iter().enumerate() {
+        if let Some(svg) = chart::of(results, data_idx) {
+            let _ = write!(body, "<figure><figcaption>{}</figcaption>{svg}</figure>", escape(&data.title));
+        }
+    }
+    body.push_str("</div>");
+    body
+}
+
+/// A section for each figure.
+fn figures(results: &Results) -> String {
+    let mut body = String::new();
+    for (figure, timing) in results.figures.iter().zip(&results.figure_timing) {
+        let _ = write!(
+            body,
+            "<section><h2>{}</h2><p class=\"lead\">{}. {} {}</p>",
+            escape(&figure.title),
+            escape(&figure.source),
+            escape(&figure.protocol),
+            duration_text(timing)
+        );
+        match &figure.state {
+            FigureState::Drawn { panels, findings } => {
+                body.push_str(&findings_list(findings));
+                body.push_str(&panels_grid(panels));
+                if !timing.panels.is_empty() || !timing.findings.is_empty() {
+                    let _ = write!(body, "<p class=\"lead\">{TIMES}</p>");
+                    body.push_str(&findings_list(&timing.findings));
+                    body.push_str(&panels_grid(&timing.panels));
+                }
+            }
+            FigureState::NoData { reason } => {
+                let _ = write!(body, "<p class=\"quiet\">Left out: {}</p>", escape(reason));
+            }
+            FigureState::Failed { reason } => {
+                let _ = write!(body, "<p>Failed: {}</p>", escape(reason));
+            }
+        }
+        body.push_str("</section>");
+    }
+    body
+}
+
+fn findings_list(findings: &[String]) -> String {
+    if findings.is_empty() {
+        return String::new();
+    }
+    let entries: Vec<String> = findings.iter().map(|finding| format!("<li>{}</li>", escape(finding))).collect();
+    format!("<ul>{}</ul>", entries.concat())
+}
+
+fn panels_grid(panels: &[Panel]) -> String {
+    let plots: Vec<String> = panels.iter().map(plot::of).collect();
+    format!("<div class=\"charts\">{}</div>", plots.concat())
+}
+
 fn details_table(results: &Results) -> String {
     let mut table = String::from(
         "<h2>In detail</h2><div class=\"scroll\"><table><thead><tr><th>method</th><th>data set</th><th class=\"number\">accuracy</th>\
-         <th class=\"number\">area under ROC</th><th class=\"number\">fit, all folds</th><th>parameters</th></tr></thead><tbody>",
+         <th class=\"number\">area under ROC</th><th class=\"number\">repetitions</th><th class=\"number\">fit, all folds</th><th>parameters</th></tr></thead><tbody>",
     );
     for (row, seconds) in results.rows.iter().zip(&results.timing) {
         for ((cell, seconds), data) in row.cells.iter().zip(seconds).zip(&results.data) {
@@ -94,11 +155,13 @@ fn details_table(results: &Results) -> String {
             };
             let _ = write!(
                 table,
-                "<tr><th>{}</th><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td>{}</td></tr>",
+                "<tr><th>{}</th><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
+                 <td class=\"number\">{}</td><td>{}</td></tr>",
                 escape(&row.method),
                 escape(&data.name),
                 escape(&accuracy),
                 escape(&auc),
+                row.n_repeats,
                 seconds.map_or(String::new(), |seconds| format!("{seconds:.2} s")),
                 escape(&row.settings)
             );

@@ -2,22 +2,22 @@
 
 use std::fmt::Write;
 
-use crate::results::{Cell, DataState, Results};
+use crate::figure::{Panel, Point};
+use crate::results::{Cell, DataState, FigureResult, FigureState, FigureTiming, Results};
 use crate::rows;
 
-use super::{cell_text, larger_class, protocol_text};
+use super::{TIMES, cell_text, duration_text, larger_class, method_text, protocol_text};
 
 pub(super) fn page(results: &Results) -> String {
     let mut page = String::from("# Reproduction report\n\n");
     page.push_str(&protocol_text(results));
-    page.push_str("\n\n## Accuracy\n\n");
-    page.push_str(&accuracy_table(results));
-    page.push_str("\n## Parameters\n\n| method | parameters |\n|---|---|\n");
-    for row in &results.rows {
-        line(&mut page, &[row.method.clone(), row.settings.clone()]);
+    page.push('\n');
+    if !results.rows.is_empty() {
+        page.push_str(&sections_of_rows(results));
     }
-    page.push_str("\n## Data\n\n");
-    page.push_str(&data_table(results));
+    for (figure, timing) in results.figures.iter().zip(&results.figure_timing) {
+        page.push_str(&figure_section(figure, timing));
+    }
     let failures = failures(results);
     if !failures.is_empty() {
         page.push_str("\n## Failures\n\n");
@@ -32,6 +32,18 @@ pub(super) fn page(results: &Results) -> String {
     page
 }
 
+fn sections_of_rows(results: &Results) -> String {
+    let mut page = String::from("\n## Accuracy\n\n");
+    page.push_str(&accuracy_table(results));
+    page.push_str("\n## Parameters\n\n| method | repetitions | parameters |\n|---|---:|---|\n");
+    for row in &results.rows {
+        line(&mut page, &[row.method.clone(), row.n_repeats.to_string(), row.settings.clone()]);
+    }
+    page.push_str("\n## Data\n\n");
+    page.push_str(&data_table(results));
+    page
+}
+
 fn accuracy_table(results: &Results) -> String {
     let names = results.data.iter().map(|data| data.name.clone());
     let mut table = String::new();
@@ -39,7 +51,7 @@ fn accuracy_table(results: &Results) -> String {
     table.push_str(&format!("|---|{}\n", "---:|".repeat(results.data.len())));
     for row in &results.rows {
         let cells = row.cells.iter().map(cell_text);
-        line(&mut table, &std::iter::once(row.method.clone()).chain(cells).collect::<Vec<_>>());
+        line(&mut table, &std::iter::once(method_text(results, row)).chain(cells).collect::<Vec<_>>());
     }
     let larger = results
         .data
@@ -77,6 +89,77 @@ fn data_table(results: &Results) -> String {
     table
 }
 
+/// Rows of the table of a panel; the plot has them all.
+const MAX_LINES: usize = 12;
+
+fn figure_section(figure: &FigureResult, timing: &FigureTiming) -> String {
+    let mut text =
+        format!("\n## {}\n\n{}. {} {}\n", figure.title, figure.source, figure.protocol, duration_text(timing));
+    match &figure.state {
+        FigureState::Drawn { panels, findings } => {
+            text.push_str(&findings_list(findings));
+            text.extend(panels.iter().map(panel_table));
+            if !timing.panels.is_empty() || !timing.findings.is_empty() {
+                let _ = write!(text, "\n{TIMES}\n");
+                text.push_str(&findings_list(&timing.findings));
+                text.extend(timing.panels.iter().map(panel_table));
+            }
+        }
+        FigureState::NoData { reason } => {
+            let _ = write!(text, "\nLeft out: {reason}\n");
+        }
+        FigureState::Failed { .. } => text.push_str("\nFailed; see below.\n"),
+    }
+    text
+}
+
+fn findings_list(findings: &[String]) -> String {
+    let entries: Vec<String> = findings.iter().map(|finding| format!("- {finding}\n")).collect();
+    if entries.is_empty() { String::new() } else { format!("\n{}", entries.concat()) }
+}
+
+/// The values of a panel at up to [`MAX_LINES`] places from the first to the last.
+fn panel_table(panel: &Panel) -> String {
+    let mut text = format!("\n**{}**: {}\n\n", panel.title, panel.y.label);
+    let names = panel.series.iter().map(|series| series.name.clone());
+    line(&mut text, &std::iter::once(panel.x.label.clone()).chain(names).collect::<Vec<_>>());
+    text.push_str(&format!("|{}\n", "---:|".repeat(panel.series.len() + 1)));
+    let mut places: Vec<f64> = panel.series.iter().flat_map(|series| &series.points).map(|point| point.x).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    for x in thinned(&places) {
+        let values = panel.series.iter().map(|series| {
+            let found = series.points.iter().find(|point| point.x == x);
+            found.map_or(String::new(), value_text)
+        });
+        line(&mut text, &std::iter::once(number(x, 6)).chain(values).collect::<Vec<_>>());
+    }
+    for level in &panel.levels {
+        let _ = write!(text, "\n{}: {}\n", level.name, number(level.y, 4));
+    }
+    text
+}
+
+/// Evenly chosen, the first and the last among them.
+fn thinned(places: &[f64]) -> Vec<f64> {
+    let n_lines = places.len().min(MAX_LINES);
+    let last = places.len() - 1;
+    (0..n_lines).map(|line_idx| places[line_idx * last / (n_lines - 1).max(1)]).collect()
+}
+
+fn value_text(point: &Point) -> String {
+    match point.half_width {
+        Some(half_width) => format!("{} ± {}", number(point.y, 4), number(half_width, 2)),
+        None => number(point.y, 4),
+    }
+}
+
+/// With so many digits that count.
+fn number(value: f64, n_digits: usize) -> String {
+    let rounded: f64 = format!("{value:.*e}", n_digits - 1).parse().expect("a number that was just written");
+    if value == 0.0 || (1e-4..1e6).contains(&rounded.abs()) { rounded.to_string() } else { format!("{rounded:e}") }
+}
+
 fn failures(results: &Results) -> String {
     let mut text = String::new();
     for row in &results.rows {
@@ -86,10 +169,38 @@ fn failures(results: &Results) -> String {
             }
         }
     }
+    for figure in &results.figures {
+        if let FigureState::Failed { reason } = &figure.state {
+            let _ = writeln!(text, "- {} ({}): {reason}", figure.title, figure.source);
+        }
+    }
     text
 }
 
 fn line(table: &mut String, cells: &[String]) {
     let escaped: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
     let _ = writeln!(table, "| {} |", escaped.join(" | "));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_thinned_from_the_first_to_the_last() {
+        let places = |n_places: u32| (0..n_places).map(f64::from).collect::<Vec<_>>();
+        assert_eq!(thinned(&places(1)), [0.0]);
+        assert_eq!(thinned(&places(12)), places(12));
+        let many = thinned(&places(1001));
+        assert_eq!((many.len(), many[0], many[11]), (12, 0.0, 1000.0));
+        assert!(many.is_sorted_by(|a, b| a < b));
+    }
+
+    #[test]
+    fn numbers_have_the_digits_that_count() {
+        assert_eq!(number(0.123_456, 4), "0.1235");
+        assert_eq!(number(12_345.0, 6), "12345");
+        assert_eq!(number(-1.5e-7, 4), "-1.5e-7");
+        assert_eq!(number(0.0, 4), "0");
+    }
 }

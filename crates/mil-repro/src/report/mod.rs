@@ -1,15 +1,17 @@
 //! The results for people: a table on the terminal, Markdown, and one HTML page that needs nothing else.
 
+mod axis;
 mod chart;
 mod html;
 mod markdown;
+mod plot;
 
 use std::io;
 use std::path::Path;
 
 use mil_core::atomic_file;
 
-use crate::results::{Cell, DataState, Estimate, Results};
+use crate::results::{Cell, DataState, Estimate, FigureState, FigureTiming, Results, RowResult};
 
 /// What [`write()`] leaves in the folder.
 pub const FILES: [&str; 3] = ["results.json", "report.md", "report.html"];
@@ -45,37 +47,79 @@ fn named(folder: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", folder.display()))
 }
 
-/// The table for a terminal.
+/// The table and the findings for a terminal.
 #[must_use]
 pub fn summary(results: &Results) -> String {
-    let width = results.rows.iter().map(|row| row.method.chars().count()).max().unwrap_or(0);
-    let columns: Vec<String> = results.data.iter().map(|data| format!("{:>12}", data.name)).collect();
-    let mut lines = vec![format!("{:<width$}{}", "", columns.concat())];
-    for row in &results.rows {
-        let cells: Vec<String> = row.cells.iter().map(|cell| format!("{:>12}", cell_text(cell))).collect();
-        lines.push(format!("{:<width$}{}", row.method, cells.concat()));
-    }
-    lines.push(String::new());
+    let mut lines = if results.rows.is_empty() { Vec::new() } else { table(results) };
     lines.push(protocol_text(results));
     for data in &results.data {
         if let DataState::Absent { reason } = &data.state {
             lines.push(format!("Left out: {reason}"));
         }
     }
+    for (figure, timing) in results.figures.iter().zip(&results.figure_timing) {
+        lines.push(format!("\n{} ({})", figure.title, figure.source));
+        match &figure.state {
+            FigureState::Drawn { findings, .. } => {
+                lines.extend(findings.iter().chain(&timing.findings).map(|finding| format!("  {finding}")));
+            }
+            FigureState::NoData { reason } => lines.push(format!("  Left out: {reason}")),
+            FigureState::Failed { reason } => lines.push(format!("  Failed: {reason}")),
+        }
+    }
     lines.join("\n") + "\n"
+}
+
+/// A line per row, and one above and below.
+fn table(results: &Results) -> Vec<String> {
+    let methods: Vec<String> = results.rows.iter().map(|row| method_text(results, row)).collect();
+    let width = methods.iter().map(|method| method.chars().count()).max().unwrap_or(0);
+    let columns: Vec<String> = results.data.iter().map(|data| format!("{:>12}", data.name)).collect();
+    let mut lines = vec![format!("{:<width$}{}", "", columns.concat())];
+    for (row, method) in results.rows.iter().zip(&methods) {
+        let cells: Vec<String> = row.cells.iter().map(|cell| format!("{:>12}", cell_text(cell))).collect();
+        lines.push(format!("{method:<width$}{}", cells.concat()));
+    }
+    lines.push(String::new());
+    lines
 }
 
 /// How it was measured, in a sentence.
 fn protocol_text(results: &Results) -> String {
     let protocol = &results.protocol;
+    let quick = if protocol.quick { "; a quick run" } else { "" };
+    if results.rows.is_empty() {
+        return format!("Figures alone (seed {}){quick}.", protocol.seed);
+    }
     format!(
-        "Percentage of bags labelled right, {} repetitions of stratified {}-fold cross-validation (seed {}), mean ± half the 95 % \
-         confidence interval over the repetitions{}.",
+        "Percentage of bags labelled right, {} repetitions of stratified {}-fold cross-validation{} (seed {}), mean ± half the 95 % \
+         confidence interval over the repetitions{quick}.",
         protocol.n_repeats,
         protocol.n_folds,
+        if results.rows.iter().any(|row| row.n_repeats != protocol.n_repeats) {
+            " unless the row says otherwise"
+        } else {
+            ""
+        },
         protocol.seed,
-        if protocol.quick { "; a quick run" } else { "" }
     )
+}
+
+/// Name of the method, and its repetitions where they are its own.
+fn method_text(results: &Results, row: &RowResult) -> String {
+    match row.n_repeats {
+        n_repeats if n_repeats == results.protocol.n_repeats => row.method.clone(),
+        1 => format!("{} (not repeated)", row.method),
+        n_repeats => format!("{} ({n_repeats} repetitions)", row.method),
+    }
+}
+
+/// What is said of the panels of times.
+const TIMES: &str = "Times, which differ from machine to machine and from run to run:";
+
+/// How long a figure took, where it was drawn.
+fn duration_text(timing: &FigureTiming) -> String {
+    timing.seconds.map_or(String::new(), |seconds| format!("Drawn in {seconds:.1} s."))
 }
 
 fn cell_text(cell: &Cell) -> String {

@@ -14,6 +14,7 @@ pub(super) fn rows() -> Vec<Row> {
             method: "Nearest centroid, max rule",
             settings: "standardised features, threshold 0",
             quick: &DATA,
+            repeats: None,
             learner: for_all(standardised(BagRule::Max)),
         },
         Row {
@@ -21,6 +22,7 @@ pub(super) fn rows() -> Vec<Row> {
             method: "Nearest centroid, max rule, calibrated",
             settings: "standardised features, threshold from 5 inner folds of the training bags",
             quick: &DATA,
+            repeats: None,
             learner: for_all(Calibrated {
                 learner: standardised(BagRule::Max),
                 source: OutOfFold { n_folds: 5, seed: 0 },
@@ -31,6 +33,7 @@ pub(super) fn rows() -> Vec<Row> {
             method: "Nearest centroid, mean rule",
             settings: "standardised features, threshold 0",
             quick: &DATA,
+            repeats: None,
             learner: for_all(standardised(BagRule::Mean)),
         },
     ]

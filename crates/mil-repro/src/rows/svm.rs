@@ -33,7 +33,7 @@ pub(super) fn rows() -> Vec<Row> {
 }
 
 fn row(id: &'static str, method: &'static str, settings: &'static str, learner: LearnerFor) -> Row {
-    Row { id, method, settings, quick: &["musk1"], learner }
+    Row { id, method, settings, quick: &["musk1"], repeats: None, learner }
 }
 
 /// What a row tries.

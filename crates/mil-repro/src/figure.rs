@@ -1,0 +1,373 @@
+//! A figure of a paper and how to recompute it: the plots beside the table of rows.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use mil_core::{BagSet, FitError, Label};
+use serde::{Deserialize, Serialize};
+
+use crate::run::Progress;
+
+/// Series of one panel that a reader can still tell apart by colour and mark.
+pub const MAX_SERIES: usize = 6;
+/// Levels of one panel that a reader can still tell apart by their dashes.
+pub const MAX_LEVELS: usize = 3;
+
+/// A figure of a paper, and how to recompute it.
+pub struct Figure {
+    /// Short name, as given on the command line.
+    pub id: &'static str,
+    /// What it shows.
+    pub title: &'static str,
+    /// Paper and figure.
+    pub source: &'static str,
+    /// Data, fixed parameters and what is drawn, in a sentence or two.
+    pub protocol: &'static str,
+    /// The data sets of the catalogue it needs, by name; none where it generates its own.
+    pub data: &'static [&'static str],
+    /// Computes it. Whatever it draws at random follows from the context's seed, and not from the number of threads.
+    pub draw: fn(&Context<'_>) -> Result<Drawing, FitError>,
+}
+
+/// What a figure is drawn from.
+pub struct Context<'a> {
+    /// Whether this is the short run.
+    pub quick: bool,
+    /// Fixes what is drawn at random.
+    pub seed: u64,
+    id: &'a str,
+    bags: Vec<(&'a str, &'a BagSet<Label>)>,
+    progress: &'a Progress,
+    n_steps: AtomicUsize,
+    n_done: AtomicUsize,
+}
+
+impl<'a> Context<'a> {
+    /// For the figure of this name, with the bags it asks for.
+    #[must_use]
+    pub fn new(
+        id: &'a str,
+        quick: bool,
+        seed: u64,
+        bags: Vec<(&'a str, &'a BagSet<Label>)>,
+        progress: &'a Progress,
+    ) -> Context<'a> {
+        Context { quick, seed, id, bags, progress, n_steps: AtomicUsize::new(0), n_done: AtomicUsize::new(0) }
+    }
+
+    /// The bags of a data set that [`Figure::data`] lists, verified.
+    ///
+    /// # Panics
+    /// If the figure does not list it.
+    #[must_use]
+    pub fn bags(&self, name: &str) -> &'a BagSet<Label> {
+        let found = self.bags.iter().find(|(known, _)| *known == name);
+        found.unwrap_or_else(|| panic!("{} does not list {name} among its data", self.id)).1
+    }
+
+    /// Announces how many steps there are.
+    pub fn start(&self, n_steps: usize) {
+        self.n_steps.store(n_steps, Ordering::Relaxed);
+        self.n_done.store(0, Ordering::Relaxed);
+        self.progress.start_steps(n_steps);
+    }
+
+    /// Tells that a step is done, and which; from any thread.
+    pub fn step(&self, what: &str) {
+        let n_done = self.n_done.fetch_add(1, Ordering::Relaxed) + 1;
+        self.progress.step(&format!("{}: {n_done} of {}, {what}", self.id, self.n_steps.load(Ordering::Relaxed)));
+    }
+
+    /// Says something else of interest on the way.
+    pub fn note(&self, text: &str) {
+        self.progress.say(&format!("{}: {text}", self.id));
+    }
+}
+
+/// What came out: panels and findings that the seed fixes, and those of times, which it does not.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Drawing {
+    /// The panels that the seed fixes.
+    pub panels: Vec<Panel>,
+    /// Sentences with figures measured, such as "slope over the last decade -0.49"; fixed by the seed as well.
+    pub findings: Vec<String>,
+    /// Panels that show times.
+    pub timed: Vec<Panel>,
+    /// Sentences that tell times.
+    pub timed_findings: Vec<String>,
+}
+
+impl Drawing {
+    /// Sees whether all of it can be drawn.
+    ///
+    /// # Errors
+    /// If a number is not finite or has no place on its axis, if a series has no points, or if there are too many to tell apart.
+    pub fn check(&self) -> Result<(), DrawingError> {
+        self.panels.iter().chain(&self.timed).try_for_each(Panel::check)
+    }
+}
+
+/// One plot.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Panel {
+    /// What it shows.
+    pub title: String,
+    /// The horizontal axis.
+    pub x: AxisSpec,
+    /// The vertical axis.
+    pub y: AxisSpec,
+    /// At least one, at most [`MAX_SERIES`].
+    pub series: Vec<Series>,
+    /// Horizontal lines, as for a figure that a paper prints; at most [`MAX_LEVELS`].
+    pub levels: Vec<Level>,
+}
+
+impl Panel {
+    fn check(&self) -> Result<(), DrawingError> {
+        let panel = || self.title.clone();
+        for (what, found, least, most) in
+            [("series", self.series.len(), 1, MAX_SERIES), ("levels", self.levels.len(), 0, MAX_LEVELS)]
+        {
+            if !(least..=most).contains(&found) {
+                return Err(DrawingError::Count { panel: panel(), what, found, least, most });
+            }
+        }
+        for series in &self.series {
+            if series.points.is_empty() {
+                return Err(DrawingError::NoPoints { panel: panel(), series: series.name.clone() });
+            }
+            for (point_idx, point) in series.points.iter().enumerate() {
+                self.check_point(point).map_err(|fault| DrawingError::Point {
+                    panel: panel(),
+                    series: series.name.clone(),
+                    point_idx,
+                    fault,
+                })?;
+            }
+        }
+        for level in &self.levels {
+            self.y.scale.check("y", level.y).map_err(|fault| DrawingError::Level {
+                panel: panel(),
+                level: level.name.clone(),
+                fault,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn check_point(&self, point: &Point) -> Result<(), Fault> {
+        self.x.scale.check("x", point.x)?;
+        self.y.scale.check("y", point.y)?;
+        match point.half_width {
+            Some(value) if !(value.is_finite() && value >= 0.0) => {
+                Err(Fault { quantity: "half_width", value, expected: "a finite number, at least 0" })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// An axis of a panel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AxisSpec {
+    /// What is on it, with the unit.
+    pub label: String,
+    /// How numbers become lengths.
+    pub scale: Scale,
+}
+
+impl AxisSpec {
+    /// An axis on which equal differences are equal lengths.
+    #[must_use]
+    pub fn linear(label: &str) -> AxisSpec {
+        AxisSpec { label: label.to_owned(), scale: Scale::Linear }
+    }
+
+    /// An axis on which equal ratios are equal lengths.
+    #[must_use]
+    pub fn log(label: &str) -> AxisSpec {
+        AxisSpec { label: label.to_owned(), scale: Scale::Log }
+    }
+}
+
+/// How numbers become lengths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// Equal differences are equal lengths.
+    Linear,
+    /// Equal ratios are equal lengths; all numbers are above 0.
+    Log,
+}
+
+impl Scale {
+    fn check(self, quantity: &'static str, value: f64) -> Result<(), Fault> {
+        let (is_sound, expected) = match self {
+            Scale::Linear => (value.is_finite(), "a finite number"),
+            Scale::Log => (value.is_finite() && value > 0.0, "a finite number above 0, since the axis is logarithmic"),
+        };
+        if is_sound { Ok(()) } else { Err(Fault { quantity, value, expected }) }
+    }
+}
+
+/// A curve through points, in the order given.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// Its name in the legend.
+    pub name: String,
+    /// How the curve looks.
+    pub style: Style,
+    /// At least one.
+    pub points: Vec<Point>,
+}
+
+/// How a curve looks; colour and mark follow from its place among the series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Style {
+    /// A solid line with filled marks.
+    Line,
+    /// A dashed line with hollow marks, as for what a theory predicts.
+    Dashed,
+}
+
+/// A point of a curve.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// Place on the horizontal axis.
+    pub x: f64,
+    /// Place on the vertical axis.
+    pub y: f64,
+    /// Half the width of an interval around `y`, such as the 95 % confidence interval.
+    pub half_width: Option<f64>,
+}
+
+impl Point {
+    /// A point without an interval.
+    #[must_use]
+    pub fn at(x: f64, y: f64) -> Point {
+        Point { x, y, half_width: None }
+    }
+}
+
+/// A horizontal line over the whole panel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Level {
+    /// Its name in the legend.
+    pub name: String,
+    /// Place on the vertical axis.
+    pub y: f64,
+}
+
+/// Why a drawing cannot be drawn.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum DrawingError {
+    /// A number of a series has no place in the panel.
+    #[error("panel {panel:?}, series {series:?}, point {point_idx}: {fault}")]
+    Point {
+        /// Title of the panel.
+        panel: String,
+        /// Name of the series.
+        series: String,
+        /// Position of the point.
+        point_idx: usize,
+        /// What is wrong.
+        fault: Fault,
+    },
+    /// A level has no place in the panel.
+    #[error("panel {panel:?}, level {level:?}: {fault}")]
+    Level {
+        /// Title of the panel.
+        panel: String,
+        /// Name of the level.
+        level: String,
+        /// What is wrong.
+        fault: Fault,
+    },
+    /// A series has no points.
+    #[error("panel {panel:?}, series {series:?} has no points; expected at least one")]
+    NoPoints {
+        /// Title of the panel.
+        panel: String,
+        /// Name of the series.
+        series: String,
+    },
+    /// There is nothing to draw, or too much to tell apart.
+    #[error("panel {panel:?} has {found} {what}, expected {least} to {most}")]
+    Count {
+        /// Title of the panel.
+        panel: String,
+        /// What was counted.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there must be.
+        least: usize,
+        /// How many there may be.
+        most: usize,
+    },
+}
+
+/// A number that cannot be drawn.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{quantity} is {value}, expected {expected}")]
+pub struct Fault {
+    /// What the number stands for.
+    pub quantity: &'static str,
+    /// The number.
+    pub value: f64,
+    /// What it should be.
+    pub expected: &'static str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn panel(points: &[Point]) -> Panel {
+        let series = |name: &str, points: &[Point]| Series {
+            name: name.to_owned(),
+            style: Style::Line,
+            points: points.to_vec(),
+        };
+        Panel {
+            title: "Error".to_owned(),
+            x: AxisSpec::log("bags"),
+            y: AxisSpec::linear("error"),
+            series: vec![series("sound", &[Point::at(1.0, 0.0)]), series("ours", points)],
+            levels: Vec::new(),
+        }
+    }
+
+    fn refusal(panel: Panel) -> String {
+        Drawing { timed: vec![panel], ..Drawing::default() }.check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_number_without_a_place_is_refused_by_panel_series_and_point() {
+        let sound = Point::at(10.0, -1.0);
+        assert_eq!(Drawing { panels: vec![panel(&[sound])], ..Drawing::default() }.check(), Ok(()));
+        let place = "panel \"Error\", series \"ours\", point 1: ";
+        for (point, fault) in [
+            (Point::at(10.0, f64::NAN), "y is NaN, expected a finite number"),
+            (Point::at(0.0, 1.0), "x is 0, expected a finite number above 0"),
+            (Point { half_width: Some(-0.5), ..sound }, "half_width is -0.5"),
+            (Point { half_width: Some(f64::INFINITY), ..sound }, "half_width is inf"),
+        ] {
+            let said = refusal(panel(&[sound, point]));
+            assert!(said.starts_with(&format!("{place}{fault}")), "{said}");
+        }
+        let level = Level { name: "printed".to_owned(), y: f64::NAN };
+        assert!(refusal(Panel { levels: vec![level], ..panel(&[sound]) }).contains("level \"printed\": y is NaN"));
+    }
+
+    #[test]
+    fn a_panel_has_something_to_draw_and_not_too_much() {
+        let sound = panel(&[Point::at(1.0, 1.0)]);
+        assert!(refusal(panel(&[])).contains("series \"ours\" has no points"));
+        assert!(refusal(Panel { series: Vec::new(), ..sound.clone() }).contains("0 series"));
+        let many = vec![sound.series[0].clone(); MAX_SERIES + 1];
+        assert!(refusal(Panel { series: many, ..sound.clone() }).contains("7 series, expected 1 to 6"));
+        let many = vec![Level { name: "printed".to_owned(), y: 1.0 }; MAX_LEVELS + 1];
+        assert!(refusal(Panel { levels: many, ..sound }).contains("4 levels, expected 0 to 3"));
+    }
+}
