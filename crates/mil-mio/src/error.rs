@@ -14,7 +14,9 @@ pub enum MioError {
     #[error(transparent)]
     Problem(#[from] ProblemError),
     /// The similarities of all bags to all instances are needed at once, and the budget does not hold them.
-    #[error("the similarities of {n_bags} bags to {n_instances} instances take {needed_mib} MiB, but memory_mib is {memory_mib}; raise it, or fit on fewer bags")]
+    #[error(
+        "the similarities of {n_bags} bags to {n_instances} instances take {needed_mib} MiB, but memory_mib is {memory_mib}; raise it, or fit on fewer bags"
+    )]
     Memory {
         /// Bags.
         n_bags: usize,
@@ -26,16 +28,22 @@ pub enum MioError {
         memory_mib: usize,
     },
     /// The median squared distance is 0 or beyond `f64`, so that a width in units of it means nothing.
-    #[error("the median squared distance between instances is {0}; rescale the features, or state the width itself (`width=1.5`)")]
+    #[error(
+        "the median squared distance between instances is {0}; rescale the features, or state the width itself (`width=1.5`)"
+    )]
     NoMedian(f64),
     /// A stream knows no median beforehand.
     #[error("a stream cannot know the median distance of bags to come; state the width itself (`width=1.5`)")]
     WidthOfStream,
     /// A step that is to be taken back was taken over candidates that may be gone.
-    #[error("revisit is replace and budget {0}; steps cannot be taken back from candidates that went: lift the budget, or let revisits be rounds")]
+    #[error(
+        "revisit is replace and budget {0}; steps cannot be taken back from candidates that went: lift the budget, or let revisits be rounds"
+    )]
     ReplaceWithin(usize),
     /// A comparator uses what the game does not have.
-    #[error("the comparator has a bias of {0} and the game has none; give the game a bias, or compare with a machine without one")]
+    #[error(
+        "the comparator has a bias of {0} and the game has none; give the game a bias, or compare with a machine without one"
+    )]
     ComparatorBias(f64),
 }
 

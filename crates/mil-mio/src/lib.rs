@@ -8,6 +8,7 @@ mod miles;
 mod mio;
 mod model;
 mod params;
+mod regret;
 mod stream;
 
 pub use distances::Distances;
@@ -17,4 +18,5 @@ pub use miles::{Miles, Selection};
 pub use mio::{Mio, MioTrace, PassFigures};
 pub use model::{Contributions, EmbeddingModel};
 pub use params::{Budget, Order, Revisit, Schedule, Width};
+pub use regret::Account;
 pub use stream::MioStream;

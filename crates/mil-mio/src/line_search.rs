@@ -331,7 +331,8 @@ mod tests {
     /// Lines with ties, zeros, steep and flat terms, with and without bias.
     fn lines() -> impl Strategy<Value = Owned> {
         let value = prop_oneof![2 => (-3i8..=3).prop_map(|v| f64::from(v) / 2.0), 1 => Just(0.0), 3 => -3.0..3.0_f64];
-        let similarity = prop_oneof![1 => Just(0.0), 1 => Just(1.0), 1 => Just(0.5), 3 => 0.0..1.0_f64, 1 => 1e-9..1e-6_f64];
+        let similarity =
+            prop_oneof![1 => Just(0.0), 1 => Just(1.0), 1 => Just(0.5), 3 => 0.0..1.0_f64, 1 => 1e-9..1e-6_f64];
         let terms = prop::collection::vec((value.clone(), similarity), 0..60);
         let bias = prop_oneof![Just((0.0, 0.0)), (value, Just(1.0))];
         let alpha = prop_oneof![Just(0.0), 0.0..2.0_f64];
@@ -372,7 +373,9 @@ mod tests {
 
     #[test]
     fn soft_thresholding_shrinks_towards_zero() {
-        for (value, alpha, expected) in [(3.0, 1.0, 2.0), (-3.0, 1.0, -2.0), (0.5, 1.0, 0.0), (-1.0, 1.0, 0.0), (2.0, 0.0, 2.0)] {
+        for (value, alpha, expected) in
+            [(3.0, 1.0, 2.0), (-3.0, 1.0, -2.0), (0.5, 1.0, 0.0), (-1.0, 1.0, 0.0), (2.0, 0.0, 2.0)]
+        {
             assert_eq!(soft(value, alpha), expected);
         }
     }

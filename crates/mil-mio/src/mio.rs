@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use mil_core::{
-    BagModel, BagSet, Checked, FitError, Label, Learner, ParamRange, Params, ScoreError, Tunable, stream,
+    BagModel, BagSet, Checked, FitError, Label, Learner, ParamRange, Params, Rng, ScoreError, Tunable, stream,
 };
 use mil_kernels::Candidates;
 use nalgebra::DMatrix;
@@ -29,7 +29,7 @@ mil_core::params! {
         revisit: Revisit = Revisit::Round, ParamRange::Any, "What a bag that is presented again counts as.";
         budget: Budget = Budget::Unlimited, ParamRange::Any, "How many candidate instances are kept.";
         order: Order = Order::Shuffled, ParamRange::Any, "In which order the training bags are presented.";
-        seed: u64 = 0, ParamRange::Any, "Fixes the order, and the pairs that a median distance is taken over.";
+        seed: u64 = 0, ParamRange::Any, "Fixes the orders, and the pairs that a median distance is taken over.";
         memory_mib: usize = 1024, ParamRange::AtLeast(1.0), "MiB for similarities that several passes share; beyond it they are computed anew.";
     }
 }
@@ -147,7 +147,8 @@ impl Mio {
         let mut passes = Vec::with_capacity(self.n_passes);
         for pass in 0..self.n_passes {
             let mut figures = PassFigures { loss: 0.0, n_mistakes: 0, n_steps: 0, n_selected: 0 };
-            for (bag_idx, &label) in labels.iter().enumerate() {
+            for bag_idx in self.order_of(pass, labels.len()) {
+                let label = labels[bag_idx];
                 let visit = match (pass, self.revisit) {
                     (0, _) => Visit::First,
                     (_, Revisit::Round) => Visit::Again,
@@ -165,6 +166,11 @@ impl Mio {
         Ok(passes)
     }
 
+    /// $C_t$ of a bag of this label.
+    pub(crate) fn penalty(&self, label: Label) -> f64 {
+        self.rules(None).penalty(label)
+    }
+
     fn rules(&self, horizon: Option<u64>) -> Rules {
         Rules {
             growth: Growth { alpha0: self.alpha0, beta0: self.beta0, horizon },
@@ -175,21 +181,34 @@ impl Mio {
     }
 
     /// Choice: a pass counts as new rounds of the game, so that $T$ is the number of passes times that of bags.
-    fn horizon(&self, n_bags: usize) -> Option<u64> {
+    pub(crate) fn horizon(&self, n_bags: usize) -> Option<u64> {
         match self.schedule {
             Schedule::Fixed => Some((n_bags as u64).saturating_mul(self.n_passes as u64)),
             Schedule::AnyTime => None,
         }
     }
 
-    /// The bags in the order in which they are presented.
+    /// The bags in the order in which the first pass presents them.
     pub(crate) fn presentation(&self, bag_idxs: &[usize]) -> Vec<usize> {
         let mut order = bag_idxs.to_vec();
-        if self.order == Order::Shuffled {
-            order.shuffle(&mut stream(self.seed, "presentation of bags", 0));
+        if self.order != Order::AsGiven {
+            order.shuffle(&mut order_rng(self.seed, 0));
         }
         order
     }
+
+    /// The order of a pass over bags that are in the order of the first.
+    fn order_of(&self, pass: usize, n_bags: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..n_bags).collect();
+        if pass > 0 && self.order == Order::Shuffled {
+            order.shuffle(&mut order_rng(self.seed, pass));
+        }
+        order
+    }
+}
+
+fn order_rng(seed: u64, pass: usize) -> Rng {
+    stream(seed, "presentation of bags", pass as u64)
 }
 
 /// How a bag is presented.

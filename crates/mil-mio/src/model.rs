@@ -85,8 +85,7 @@ impl EmbeddingModel {
             let concepts: Vec<f64> = self.concepts().flat_map(|(concept, _)| concept.to_vec()).collect();
             let concepts = DMatrix::from_vec(self.n_features(), self.n_concepts(), concepts);
             let kernel = Kernel::Gaussian { gamma: 1.0 / self.sigma2() };
-            let similarities =
-                cross_gram(&kernel, bag.matrix(), &concepts).map_err(|error| refused(bag, &error))?;
+            let similarities = cross_gram(&kernel, bag.matrix(), &concepts).map_err(|error| refused(bag, &error))?;
             for (column, weight) in similarities.column_iter().zip(&self.weights) {
                 let largest = column.max();
                 let nearest: Vec<usize> = (0..column.len()).filter(|&idx| column[idx] == largest).collect();
@@ -119,7 +118,11 @@ impl BagModel for EmbeddingModel {
             0 => bag.n_instances(),
             n => n,
         };
-        values.iter().map(|value| finite_score(bag, value + self.bias / n_say as f64)).collect::<Result<_, _>>().map(Some)
+        values
+            .iter()
+            .map(|value| finite_score(bag, value + self.bias / n_say as f64))
+            .collect::<Result<_, _>>()
+            .map(Some)
     }
 }
 

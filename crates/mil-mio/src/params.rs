@@ -87,12 +87,16 @@ pub enum Revisit {
     Replace,
 }
 
-/// In which order a fit presents the training bags; all passes have the same.
+/// In which order a fit presents the training bags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// At random, by the seed.
+    /// At random, anew for each pass.
+    ///
+    /// Choice: the paper cycles through the bags and says nothing of their order. On Musk2 shuffling them anew is worth one to two points.
     Shuffled,
-    /// As they come. Files often hold all bags of one class before those of the other, which no stream does.
+    /// At random, the same for all passes.
+    Cyclic,
+    /// As they come, in all passes. Files often hold all bags of one class before those of the other, which no stream does.
     AsGiven,
 }
 
@@ -130,7 +134,7 @@ macro_rules! words {
 
 words!("one of fixed, any-time", Schedule { Schedule::Fixed = "fixed", Schedule::AnyTime = "any-time" });
 words!("one of round, replace", Revisit { Revisit::Round = "round", Revisit::Replace = "replace" });
-words!("one of shuffled, as-given", Order { Order::Shuffled = "shuffled", Order::AsGiven = "as-given" });
+words!("one of shuffled, cyclic, as-given", Order { Order::Shuffled = "shuffled", Order::Cyclic = "cyclic", Order::AsGiven = "as-given" });
 
 const UNLIMITED: &str = "unlimited";
 

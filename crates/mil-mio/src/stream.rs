@@ -1,5 +1,7 @@
 //! MIO on a stream: predict, then learn, bag after bag.
 
+use std::collections::BinaryHeap;
+
 use mil_core::model_file::SavedModel;
 use mil_core::{Bag, BagModel, Label, OnlineLearner, ScoreError, finite_score};
 use mil_kernels::{Candidates, KernelError};
@@ -98,18 +100,19 @@ impl MioStream {
         let Some(n_kept) = self.budget.filter(|budget| *budget < self.n_candidates()) else { return };
         let n_gone = self.n_candidates() - n_kept;
         let now = self.dual.n_rounds + 1;
-        let worth = |(value, arrival): (&f64, &u64)| value.abs() / ((now - arrival) as f64).sqrt();
-        let mut ranked: Vec<(f64, u64, usize)> = self
-            .dual
-            .values
-            .iter()
-            .zip(&self.arrivals)
-            .enumerate()
-            .map(|(place, pair)| (worth(pair), *pair.1, place))
-            .collect();
-        let order = |a: &(f64, u64, usize), b: &(f64, u64, usize)| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2)));
-        ranked.select_nth_unstable_by(n_gone - 1, order);
-        let mut gone: Vec<usize> = ranked[..n_gone].iter().map(|&(_, _, place)| place).collect();
+        // Those to go, the worthiest of them on top. Squares are at least 0, and such numbers rank as their bits do.
+        let mut least: BinaryHeap<(u64, u64, usize)> = BinaryHeap::with_capacity(n_gone + 1);
+        for (place, (value, &arrival)) in self.dual.values.iter().zip(&self.arrivals).enumerate() {
+            let worth = value * value / (now - arrival) as f64;
+            let rank = (worth.to_bits(), arrival, place);
+            if least.len() < n_gone {
+                least.push(rank);
+            } else if least.peek().is_some_and(|worst| rank < *worst) {
+                least.pop();
+                least.push(rank);
+            }
+        }
+        let mut gone: Vec<usize> = least.into_iter().map(|(_, _, place)| place).collect();
         // From the last place down, so that no place in the list is taken by another meanwhile.
         gone.sort_unstable_by(|a, b| b.cmp(a));
         for place in gone {

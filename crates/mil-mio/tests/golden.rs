@@ -1,7 +1,7 @@
 //! Agreement with `fixtures/golden/mio_stream.json` and `miles.json`: every score, loss and step of six streams, and the optima of MILES.
 
 use mil_core::{Bag, BagModel, BagSet, Label, Learner};
-use mil_mio::{Mio, MioStream, Miles, Order, Revisit, Round, Schedule, Width};
+use mil_mio::{Miles, Mio, MioStream, Order, Revisit, Round, Schedule, Width};
 use serde_json::Value;
 
 fn read(text: &str) -> Value {
@@ -23,7 +23,8 @@ fn label(value: &Value) -> Label {
 /// The bags of a file, all or those of a list of positions.
 fn bags_of(golden: &Value, wanted: Option<&Value>) -> BagSet<Label> {
     let all = golden["bags"].as_array().unwrap();
-    let positions = wanted.map_or((0..all.len()).collect(), |list| numbers(list).iter().map(|&at| at as usize).collect::<Vec<_>>());
+    let positions =
+        wanted.map_or((0..all.len()).collect(), |list| numbers(list).iter().map(|&at| at as usize).collect::<Vec<_>>());
     let mut builder = BagSet::builder();
     for at in positions {
         let instances = all[at].as_array().unwrap().iter().map(numbers);
@@ -85,7 +86,12 @@ fn streams_agree_round_by_round() {
         let steps: Vec<Vec<f64>> = case["steps_score_loss_tau"].as_array().unwrap().iter().map(numbers).collect();
         for (pass, steps) in trace.passes.iter().zip(steps.chunks(bags.n_bags())) {
             let loss: f64 = steps.iter().map(|step| step[1]).sum();
-            assert!(close(pass.loss, loss, tolerance), "{}: loss {} of a pass, expected {loss}", case["name"], pass.loss);
+            assert!(
+                close(pass.loss, loss, tolerance),
+                "{}: loss {} of a pass, expected {loss}",
+                case["name"],
+                pass.loss
+            );
         }
         if learner.revisit == Revisit::Replace {
             continue; // A stream has no second thoughts.
@@ -124,7 +130,10 @@ fn miles_reaches_the_golden_optima() {
         let selection = learner.select(&bags).unwrap();
         let expected = number(&case["objective"]);
         let (primal, dual) = (selection.certificate.primal_objective, selection.certificate.dual_objective);
-        assert!(close(primal, expected, tolerance) && close(dual, expected, tolerance), "{primal}, expected {expected}");
+        assert!(
+            close(primal, expected, tolerance) && close(dual, expected, tolerance),
+            "{primal}, expected {expected}"
+        );
         assert!(selection.certificate.holds(1e-9));
 
         // The objective once more, from the model's own scores of the bags.
@@ -144,17 +153,27 @@ fn contributions_of_instances_are_those_of_their_concepts() {
     // Two concepts by hand: +2 at 0 and -1 at 10; the bag has two instances at 1, equally near to the first, and one at 9.
     let mut builder = BagSet::builder();
     builder.bag("p", Label::Positive, [[0.0]]).unwrap().bag("n", Label::Negative, [[10.0]]).unwrap();
-    let model = Miles { width: Width::Squared(100.0), lambda: 0.1, ..Miles::default() }.fit(&builder.build().unwrap()).unwrap();
+    let model =
+        Miles { width: Width::Squared(100.0), lambda: 0.1, ..Miles::default() }.fit(&builder.build().unwrap()).unwrap();
     let bag = Bag::new("bag", 1, &[1.0, 9.0, 1.0, 5.0]).unwrap();
     let found = model.contributions(bag).unwrap();
-    assert_eq!(found.has_say, [true, true, true, false][..found.has_say.len()].to_vec().into_iter().enumerate().map(|(at, say)| {
-        // Without a concept at 10 the instance at 9 is nobody's nearest.
-        say && (at != 1 || model.concepts().any(|(concept, _)| concept[0] == 10.0))
-    }).collect::<Vec<_>>());
+    assert_eq!(
+        found.has_say,
+        [true, true, true, false][..found.has_say.len()]
+            .to_vec()
+            .into_iter()
+            .enumerate()
+            .map(|(at, say)| {
+                // Without a concept at 10 the instance at 9 is nobody's nearest.
+                say && (at != 1 || model.concepts().any(|(concept, _)| concept[0] == 10.0))
+            })
+            .collect::<Vec<_>>()
+    );
     assert_eq!(found.values[0], found.values[2]);
     assert_eq!(found.values[3], 0.0);
     let total: f64 = found.values.iter().sum();
     assert!((total + model.bias() - model.score(bag).unwrap()).abs() < 1e-12);
-    let of_first = model.concepts().find(|(concept, _)| concept[0] == 0.0).expect("the positive instance is a concept").1;
+    let of_first =
+        model.concepts().find(|(concept, _)| concept[0] == 0.0).expect("the positive instance is a concept").1;
     assert!((found.values[0] - 0.5 * of_first * (-0.01_f64).exp()).abs() < 1e-12);
 }
