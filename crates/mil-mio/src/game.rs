@@ -99,7 +99,7 @@ impl Dual {
     /// $w^\top z$ in the round to come. Candidates beyond the similarities given are 0 similar.
     pub(crate) fn score(&self, rules: &Rules, similarities: &[f64]) -> f64 {
         let net = self.net(rules);
-        self.line(rules, net, similarities, 1.0).look(0.0).margin / net.beta
+        0.0 + self.line(rules, net, similarities, 1.0).look(0.0).margin / net.beta
     }
 
     fn line<'a>(&'a self, rules: &Rules, net: ElasticNet, similarities: &'a [f64], sign: f64) -> Line<'a> {
@@ -126,7 +126,8 @@ impl Dual {
     fn round(&mut self, rules: &Rules, similarities: &[f64], label: Label, earlier: Option<(f64, usize)>) -> Round {
         let (net, penalty, sign) = (self.net(rules), rules.penalty(label), label.sign());
         let mut here = self.line(rules, net, similarities, sign).look(0.0);
-        let score = sign * here.margin / net.beta;
+        // A sum takes the sign off a zero.
+        let score = 0.0 + sign * here.margin / net.beta;
         if let Some((step, n_known)) = earlier {
             self.add(rules, &similarities[..n_known], -step, label);
             here = self.line(rules, net, similarities, sign).look(0.0);
@@ -172,12 +173,74 @@ impl Dual {
     }
 }
 
-/// Sixteen sums at once, which the order of a plain sum forbids.
+/// Sixteen sums at once, which the order of a plain sum forbids; zeros at the end change nothing.
 fn squared_norm(values: &[f64]) -> f64 {
     let (many, rest) = values.as_chunks::<16>();
     let mut sums = [0.0; 16];
     for chunk in many {
         sums.iter_mut().zip(chunk).for_each(|(sum, value)| *sum += value * value);
     }
-    sums.iter().sum::<f64>() + rest.iter().map(|value| value * value).sum::<f64>()
+    sums.iter_mut().zip(rest).for_each(|(sum, value)| *sum += value * value);
+    sums.iter().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: Rules = Rules {
+        growth: Growth { alpha0: 0.05, beta0: 0.3, horizon: None },
+        positive_penalty: 1.0,
+        negative_penalty: 0.5,
+        bias: 1.0,
+    };
+
+    /// Similarities of twelve bags, of which bag `t` knows the candidates up to `3 (t + 1)`.
+    fn rounds() -> impl Iterator<Item = (Vec<f64>, Label)> {
+        (0..12_usize).map(|t| {
+            let similarities = (0..3 * (t + 1)).map(|k| (1.0 + ((7 * t + 5 * k) % 11) as f64) / 11.0).collect();
+            (similarities, if t % 3 == 0 { Label::Positive } else { Label::Negative })
+        })
+    }
+
+    #[test]
+    fn candidates_to_come_have_no_weight_and_their_zeros_change_nothing() {
+        // Proposition 3: the game over vectors of a fictitious length is the game over those that grow.
+        let (mut growing, mut fictitious) = (Dual::new(), Dual::new());
+        fictitious.values = vec![0.0; 36];
+        for (mut similarities, label) in rounds() {
+            let n_known = similarities.len();
+            growing.values.resize(n_known, 0.0);
+            let round = growing.play(&RULES, &similarities, label);
+            similarities.resize(36, 0.0);
+            assert_eq!(fictitious.play(&RULES, &similarities, label), round);
+            assert_eq!(fictitious.values[..n_known], growing.values);
+            assert!(fictitious.values[n_known..].iter().all(|value| *value == 0.0));
+        }
+    }
+
+    #[test]
+    fn a_step_taken_back_and_taken_again_is_the_same_step() {
+        let mut dual = Dual::new();
+        dual.values = vec![0.0; 36];
+        let fixed = Rules { growth: Growth { horizon: Some(12), ..RULES.growth }, ..RULES };
+        let mut last = (Vec::new(), Label::Positive, 0.0);
+        for (similarities, label) in rounds() {
+            let step = dual.play(&fixed, &similarities, label).step;
+            last = (similarities, label, step);
+        }
+        let (similarities, label, step) = last;
+        let objective = dual.objective(dual.last_net(&fixed));
+        let again = dual.replay(&fixed, &similarities, label, (step, similarities.len()));
+        assert!((again.step - step).abs() < 1e-12);
+        assert!((dual.objective(dual.last_net(&fixed)) - objective).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_elastic_net_grows_with_the_root_of_the_rounds() {
+        assert_eq!(RULES.growth.at(9), ElasticNet { alpha: 0.05 * 3.0, beta: 0.3 * 3.0 });
+        let fixed = Growth { horizon: Some(100), ..RULES.growth };
+        assert_eq!(fixed.at(9), fixed.at(50));
+        assert_eq!(fixed.at(1).beta, 0.3 * 10.0);
+    }
 }

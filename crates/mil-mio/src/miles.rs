@@ -1,6 +1,32 @@
 //! MILES: multiple-instance learning via embedded instance selection.
 //!
 //! Chen, Bi & Wang, *MILES: Multiple-Instance Learning via Embedded Instance Selection*, PAMI 28(12), 2006.
+//!
+//! Every bag becomes the vector $z_i$ of its similarities to all training instances, and a 1-norm support vector machine selects among these:
+//!
+//! $$ \min_{w,b}\ \lambda\lVert w\rVert_1 + \sum_iC_{y_i}\,(1-y_i(w^\top z_i+b))_+ $$
+//!
+//! (eq. 2 of MIO, with the bias that MILES has). The paper's $C_1=\mu$, $C_2=1-\mu$ are `positive_penalty` and `negative_penalty`. It is a linear program with few rows and many columns; [`OneNormSvm`] solves it by column
+//! generation and proves the answer optimal over all candidates. Cost: $n^2d$ for the similarities of $n$ instances, which is most of it, and memory for $n$ times the number of bags.
+//!
+//! ```
+//! use mil_core::{BagModel, BagSet, Label, Learner};
+//! use mil_mio::Miles;
+//! let mut builder = BagSet::builder();
+//! for i in 0..6 {
+//!     let x = 0.1 * f64::from(i);
+//!     builder.bag(format!("p{i}"), Label::Positive, [[x, 0.0], [4.0, 3.0 + x]])?;
+//!     builder.bag(format!("n{i}"), Label::Negative, [[x, 0.1], [1.0, x]])?;
+//! }
+//! let bags = builder.build()?;
+//! let selection = Miles::default().select(&bags)?;
+//! assert!(selection.certificate.holds(1e-8) && selection.columns.len() < 6);
+//! let model = Miles::default().fit(&bags)?;
+//! assert_eq!(model.predict(bags.bag(0))?, Label::Positive);
+//! let contributions = model.contributions(bags.bag(0))?.values;
+//! assert!(contributions[1] > contributions[0]); // the second instance makes the bag positive
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use mil_core::{BagSet, FitError, Label, Learner, ParamRange, Params, Tunable};
 use mil_kernels::BagSimilarity;
@@ -15,7 +41,7 @@ const NAME: &str = "MILES";
 mil_core::params! {
     /// The MILES learner.
     pub struct Miles {
-        width: Width = Width::OverMedian(0.5), ParamRange::Any, "Squared width of the similarity, itself or as a multiple of the median squared distance.";
+        width: Width = Width::OverMedian(0.2), ParamRange::Any, "Squared width of the similarity, itself or as a multiple of the median squared distance.";
         lambda: f64 = 0.2, ParamRange::UpTo(0.0, 1e12), "Weight of the 1-norm, lambda.";
         has_bias: bool = true, ParamRange::Any, "Whether there is a bias.";
         positive_penalty: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Cost of a unit of hinge loss on a positive bag.";

@@ -3,7 +3,7 @@
 use std::collections::BinaryHeap;
 
 use mil_core::model_file::SavedModel;
-use mil_core::{Bag, BagModel, Label, OnlineLearner, ScoreError, finite_score};
+use mil_core::{Bag, BagModel, Label, OnlineLearner, ParamError, ParamField, ScoreError, finite_score};
 use mil_kernels::{Candidates, KernelError};
 use serde::{Deserialize, Serialize};
 
@@ -42,16 +42,22 @@ impl MioStream {
     pub(crate) fn new(rules: Rules, budget: Budget, n_features: usize, sigma2: f64) -> Result<MioStream, KernelError> {
         Ok(MioStream {
             rules,
-            budget: match budget {
-                Budget::Unlimited => None,
-                Budget::Candidates(n) => Some(n),
-            },
+            budget: limit(budget),
             candidates: Candidates::new(n_features, sigma2)?,
             dual: Dual::new(),
             arrivals: Vec::new(),
             n_arrived: 0,
             similarities: Vec::new(),
         })
+    }
+
+    /// The same stream under another budget, from the next round on.
+    ///
+    /// # Errors
+    /// If the budget is 0.
+    pub fn with_budget(self, budget: Budget) -> Result<MioStream, ParamError> {
+        budget.check()?;
+        Ok(MioStream { budget: limit(budget), ..self })
     }
 
     /// Plays a round: predicts the bag, then learns its label. The instances of the bag become candidates.
@@ -181,6 +187,13 @@ impl MioStream {
         let selected = weights.iter().enumerate().map(|(idx, &weight)| (self.candidates.get(idx).to_vec(), weight));
         let sigma2 = self.candidates.similarity().sigma2();
         EmbeddingModel::new(sigma2, self.n_features(), selected, bias).expect("candidates suit the similarity")
+    }
+}
+
+fn limit(budget: Budget) -> Option<usize> {
+    match budget {
+        Budget::Unlimited => None,
+        Budget::Candidates(n) => Some(n),
     }
 }
 
