@@ -67,9 +67,9 @@ impl Line<'_> {
             if look.step == cap && look.slope <= 0.0 {
                 return cap;
             }
-            // The same curvature is the same piece, of which this is the root.
+            // The same curvature is the same piece, of which this is the root; but for digits that a step from afar has lost, which one more step restores.
             if look.curvature == last.curvature && look.slope.abs() <= at_root {
-                return look.step;
+                return (look.step - look.slope / look.curvature).max(0.0).min(cap);
             }
             bounds.tighten(look);
             last = look;
