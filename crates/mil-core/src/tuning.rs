@@ -16,7 +16,7 @@
 //! }
 //! let bags = builder.build()?;
 //! let settings = [BagRule::Max, BagRule::Mean].map(|rule| NearestCentroid { rule }).to_vec();
-//! let tuned = Tuned { settings, n_folds: 3, seed: 0 };
+//! let tuned = Tuned { settings, n_folds: 3, n_repeats: 1, seed: 0 };
 //! let report = tuned.search(&bags)?;
 //! assert_eq!(report.best, 1);
 //! assert_eq!((report.figures[0].accuracy, report.figures[1].accuracy), (0.5, 1.0));
@@ -41,6 +41,8 @@ pub struct Tuned<L> {
     pub settings: Vec<L>,
     /// Folds of the cross-validation, from 2 to the number of bags.
     pub n_folds: usize,
+    /// How often it is repeated with other folds, at least 1. On few bags the choice depends on the folds as much as on the settings, and repetitions steady it.
+    pub n_repeats: usize,
     /// Fixes the folds.
     pub seed: u64,
 }
@@ -107,14 +109,14 @@ pub struct TuningReport {
     pub figures: Vec<SettingFigures>,
     /// Position of the best: the highest accuracy, among these the highest area under the curve, among these the first.
     pub best: usize,
-    /// The scores of the training bags under the best setting, each while it was held out.
+    /// The scores of the training bags under the best setting, each while it was held out; means over the repetitions.
     pub scores: Vec<f64>,
 }
 
 /// How one setting does. The higher accuracy is greater; where it is the same, the higher area under the curve.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct SettingFigures {
-    /// Share of the training bags that were labelled right while held out.
+    /// Share of the training bags that were labelled right while held out, the mean over the repetitions.
     pub accuracy: f64,
     /// Area under the ROC curve of their scores, the folds pooled.
     pub auc: f64,
@@ -130,13 +132,15 @@ impl<L: Tunable> Tuned<L> {
         if self.settings.is_empty() {
             return Err(FitError::NoSettings);
         }
-        let folds = StratifiedKFold { n_folds: self.n_folds, n_repeats: 1, seed: self.seed }.split(bags.labels())?;
+        let Tuned { n_folds, n_repeats, seed, .. } = *self;
+        let folds = StratifiedKFold { n_folds, n_repeats, seed }.split(bags.labels())?;
         let (mut figures, mut best, mut best_scores) = (Vec::<SettingFigures>::new(), 0, Vec::new());
         for group in groups(&self.settings) {
-            for scores in scores_of_group(group, bags, &folds)? {
-                let found = SettingFigures::of(&scores, bags.labels());
+            let scores = scores_of_group(group, bags, &folds, n_folds)?;
+            for repeats in scores.chunks(n_repeats) {
+                let found = SettingFigures::of(repeats, bags.labels());
                 if figures.get(best).is_none_or(|best| found > *best) {
-                    (best, best_scores) = (figures.len(), scores);
+                    (best, best_scores) = (figures.len(), means(repeats));
                 }
                 figures.push(found);
             }
@@ -157,31 +161,49 @@ fn groups<L: Tunable>(settings: &[L]) -> impl Iterator<Item = &[L]> {
     })
 }
 
-/// For each setting of a group the scores of all bags, each while it was held out.
-fn scores_of_group<L: Tunable>(group: &[L], bags: &BagSet<Label>, folds: &[Split]) -> Result<Vec<Vec<f64>>, FitError> {
+/// For each setting of a group and each repetition the scores of all bags, each while it was held out.
+fn scores_of_group<L: Tunable>(
+    group: &[L],
+    bags: &BagSet<Label>,
+    folds: &[Split],
+    n_folds: usize,
+) -> Result<Vec<Vec<f64>>, FitError> {
     let values = group[0].values(bags)?;
     let jobs: Vec<(&L, &Split)> =
         group.iter().flat_map(|setting| folds.iter().map(move |fold| (setting, fold))).collect();
     let run = |(setting, fold): &(&L, &Split)| setting.held_out_scores(bags, &values, &fold.train, &fold.test);
     let outcomes: Vec<Result<Vec<f64>, FitError>> = jobs.par_iter().map(run).collect();
     let outcomes: Vec<Vec<f64>> = outcomes.into_iter().collect::<Result<_, _>>()?; // the first error, whatever the schedule
-    let in_order = |held_out: &[Vec<f64>]| {
+    let jobs_of_repeat = jobs.chunks(n_folds).zip(outcomes.chunks(n_folds));
+    let in_order = |(jobs, held_out): (&[(&L, &Split)], &[Vec<f64>])| {
         let mut scores = vec![0.0; bags.n_bags()];
-        for (fold, held_out) in folds.iter().zip(held_out) {
+        for ((_, fold), held_out) in jobs.iter().zip(held_out) {
             assert_eq!(held_out.len(), fold.test.len(), "one score for each bag that is held out");
             fold.test.iter().zip(held_out).for_each(|(&bag_idx, score)| scores[bag_idx] = *score);
         }
         scores
     };
-    Ok(outcomes.chunks(folds.len()).map(in_order).collect())
+    Ok(jobs_of_repeat.map(in_order).collect())
 }
 
 impl SettingFigures {
-    fn of(scores: &[f64], labels: &[Label]) -> SettingFigures {
-        let predicted: Vec<Label> = scores.iter().map(Label::decide).collect();
+    /// Means over repetitions.
+    fn of(repeats: &[Vec<f64>], labels: &[Label]) -> SettingFigures {
+        let share = 1.0 / repeats.len() as f64;
+        let right = |scores: &Vec<f64>| accuracy(&scores.iter().map(Label::decide).collect::<Vec<_>>(), labels);
         // Choice: scores that are no numbers rank like those drawn at random.
-        SettingFigures { accuracy: accuracy(&predicted, labels), auc: roc_auc(scores, labels).unwrap_or(0.5) }
+        let ranked = |scores: &Vec<f64>| roc_auc(scores, labels).unwrap_or(0.5);
+        SettingFigures {
+            accuracy: repeats.iter().map(right).sum::<f64>() * share,
+            auc: repeats.iter().map(ranked).sum::<f64>() * share,
+        }
     }
+}
+
+/// The mean score of each bag over repetitions.
+fn means(repeats: &[Vec<f64>]) -> Vec<f64> {
+    let share = 1.0 / repeats.len() as f64;
+    (0..repeats[0].len()).map(|bag_idx| repeats.iter().map(|scores| scores[bag_idx]).sum::<f64>() * share).collect()
 }
 
 impl<L: Tunable> Learner for Tuned<L> {
@@ -288,7 +310,7 @@ mod tests {
     }
 
     fn tuned<L>(settings: impl IntoIterator<Item = L>) -> Tuned<L> {
-        Tuned { settings: settings.into_iter().collect(), n_folds: 4, seed: 1 }
+        Tuned { settings: settings.into_iter().collect(), n_folds: 4, n_repeats: 1, seed: 1 }
     }
 
     const PERFECT: [f64; N_BAGS] = [-1.0, -1.0, -1.0, -1.0, 1.0, 1.0, 1.0, 1.0];
@@ -373,19 +395,26 @@ mod tests {
     #[test]
     fn the_figures_are_those_of_cross_validation() {
         let (bags, tuned) = pooled();
-        let report = tuned.search(&bags).unwrap();
-        let plan = CrossValidation { n_folds: tuned.n_folds, n_repeats: 1, seed: tuned.seed };
-        for (setting, figures) in tuned.settings.iter().zip(&report.figures) {
-            let expected = plan.run(setting, &bags, &()).unwrap();
-            assert_eq!(figures.accuracy, expected.accuracy().mean);
-            assert_eq!(figures.auc, expected.roc_auc().unwrap().mean);
+        for n_repeats in [1, 3] {
+            let tuned = Tuned { n_repeats, ..tuned.clone() };
+            let report = tuned.search(&bags).unwrap();
+            let plan = CrossValidation { n_folds: tuned.n_folds, n_repeats, seed: tuned.seed };
+            let is_close = |found: f64, expected: f64| (found - expected).abs() < 1e-12;
+            for (setting, figures) in tuned.settings.iter().zip(&report.figures) {
+                let expected = plan.run(setting, &bags, &()).unwrap();
+                assert!(is_close(figures.accuracy, expected.accuracy().mean));
+                assert!(is_close(figures.auc, expected.roc_auc().unwrap().mean));
+            }
+            let expected = plan.run(&tuned.settings[report.best], &bags, &()).unwrap();
+            for (bag_idx, score) in report.scores.iter().enumerate() {
+                let mean = expected.scores().iter().map(|scores| scores[bag_idx]).sum::<f64>() / n_repeats as f64;
+                assert!(is_close(*score, mean));
+            }
+            assert!(
+                report.figures.iter().any(|figures| *figures != report.figures[0]),
+                "rules that are all equal tell nothing"
+            );
         }
-        let expected = plan.run(&tuned.settings[report.best], &bags, &()).unwrap();
-        assert_eq!(report.scores, expected.scores()[0]);
-        assert!(
-            report.figures.iter().any(|figures| *figures != report.figures[0]),
-            "rules that are all equal tell nothing"
-        );
     }
 
     #[test]

@@ -40,7 +40,7 @@ fn probabilistic_learners() {
 #[test]
 fn tuned_learners() {
     let settings = [BagRule::Max, BagRule::Mean].map(|rule| NearestCentroid { rule }).to_vec();
-    let tuned = Tuned { settings, n_folds: 2, seed: 3 };
+    let tuned = Tuned { settings, n_folds: 2, n_repeats: 2, seed: 3 };
     check_with(&tuned, 2);
     check_with(&Scaled { scaling: Scaling::MinMax, learner: tuned.clone() }, 2);
     check_with(&Calibrated { learner: tuned.clone(), source: HeldOut }, 2);

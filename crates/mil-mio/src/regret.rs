@@ -57,6 +57,15 @@ impl Account {
     pub fn regret(&self, n_rounds: usize) -> f64 {
         self.loss[n_rounds - 1] - self.comparator[n_rounds - 1]
     }
+
+    /// The regret against the comparator that knows all candidates, of which nothing is proved.
+    ///
+    /// # Panics
+    /// As for [`regret`](Self::regret).
+    #[must_use]
+    pub fn regret_in_hindsight(&self, n_rounds: usize) -> f64 {
+        self.loss[n_rounds - 1] - self.hindsight[n_rounds - 1]
+    }
 }
 
 impl Mio {

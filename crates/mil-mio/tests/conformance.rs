@@ -29,9 +29,18 @@ fn miles_conforms() {
 #[test]
 fn both_conform_when_tuned() {
     let widths = [1.0, 100.0].map(Width::Squared);
-    let mio = Tuned { settings: widths.map(|width| Mio { width, ..Mio::default() }).to_vec(), n_folds: 2, seed: 0 };
-    let miles =
-        Tuned { settings: widths.map(|width| Miles { width, ..Miles::default() }).to_vec(), n_folds: 2, seed: 0 };
+    let mio = Tuned {
+        settings: widths.map(|width| Mio { width, ..Mio::default() }).to_vec(),
+        n_folds: 2,
+        n_repeats: 2,
+        seed: 0,
+    };
+    let miles = Tuned {
+        settings: widths.map(|width| Miles { width, ..Miles::default() }).to_vec(),
+        n_folds: 2,
+        n_repeats: 2,
+        seed: 0,
+    };
     check_with(&Calibrated { learner: mio, source: HeldOut }, 2);
     check_with(&miles, 2);
 }

@@ -63,4 +63,17 @@ pub struct Published {
     pub source: &'static str,
     /// Accuracy in percent by data set.
     pub accuracies: &'static [(&'static str, f64)],
+    /// Its 95 % confidence interval by data set, where the paper gives one.
+    pub intervals: &'static [(&'static str, f64, f64)],
+}
+
+impl Published {
+    /// `88.3 [86.5, 90.2]` for a data set; nothing where the paper has nothing.
+    #[must_use]
+    pub fn text(&self, data: &str) -> String {
+        let interval = self.intervals.iter().find(|(name, ..)| *name == data);
+        let interval = interval.map_or(String::new(), |(_, low, high)| format!(" [{low}, {high}]"));
+        let accuracy = self.accuracies.iter().find(|(name, _)| *name == data);
+        accuracy.map_or(String::new(), |(_, accuracy)| format!("{accuracy}{interval}"))
+    }
 }

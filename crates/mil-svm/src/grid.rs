@@ -147,7 +147,7 @@ impl<L: OverKernel> GridSearch<L> {
 
     fn tuned(&self, pairs: &[(Kernel, f64)]) -> Tuned<L> {
         let settings = pairs.iter().map(|(kernel, penalty)| self.learner.tuned(*penalty, kernel)).collect();
-        Tuned { settings, n_folds: self.n_folds, seed: self.seed }
+        Tuned { settings, n_folds: self.n_folds, n_repeats: 1, seed: self.seed }
     }
 }
 

@@ -55,10 +55,11 @@ fn marks(results: &Results, data_idx: usize) -> Vec<Mark> {
         }),
         _ => None,
     });
-    let published = published_for(&results.data[data_idx].name).into_iter().map(|(method, source, accuracy)| Mark {
-        name: format!("{method}: {source}"),
+    let data = &results.data[data_idx].name;
+    let published = published_for(data).map(|(row, accuracy)| Mark {
+        name: format!("{}: {}", row.method, row.source),
         class: "published",
-        text: format!("{:.0}", 100.0 * accuracy),
+        text: row.text(data),
         mean: accuracy,
         half_width: 0.0,
     });

@@ -66,12 +66,7 @@ fn accuracy_table(results: &Results) -> String {
     for row in rows::published() {
         let _ = write!(table, "<tr class=\"quiet\"><th>{}: {}</th>", escape(row.method), escape(row.source));
         for data in &results.data {
-            let found = row.accuracies.iter().find(|(name, _)| *name == data.name);
-            let _ = write!(
-                table,
-                "<td class=\"number\">{}</td>",
-                found.map_or(String::new(), |(_, value)| value.to_string())
-            );
+            let _ = write!(table, "<td class=\"number\">{}</td>", row.text(&data.name));
         }
         table.push_str("</tr>");
     }

@@ -59,10 +59,7 @@ fn accuracy_table(results: &Results) -> String {
         .map(|data| larger_class(&data.state).map_or("no data".to_owned(), |share| format!("{:.1}", 100.0 * share)));
     line(&mut table, &std::iter::once("*always the larger class*".to_owned()).chain(larger).collect::<Vec<_>>());
     for row in rows::published() {
-        let printed = results.data.iter().map(|data| {
-            let found = row.accuracies.iter().find(|(name, _)| *name == data.name);
-            found.map_or(String::new(), |(_, accuracy)| format!("{accuracy}"))
-        });
+        let printed = results.data.iter().map(|data| row.text(&data.name));
         let method = format!("*{}: {}*", row.method, row.source);
         line(&mut table, &std::iter::once(method).chain(printed).collect::<Vec<_>>());
     }

@@ -12,6 +12,8 @@ use std::path::Path;
 use mil_core::atomic_file;
 
 use crate::results::{Cell, DataState, Estimate, FigureState, FigureTiming, Results, RowResult};
+use crate::row::Published;
+use crate::rows;
 
 /// What [`write()`] leaves in the folder.
 pub const FILES: [&str; 3] = ["results.json", "report.md", "report.html"];
@@ -149,13 +151,11 @@ fn larger_class(state: &DataState) -> Option<f64> {
     }
 }
 
-/// What the papers print for a data set, as (method, source, accuracy).
-fn published_for(data: &str) -> Vec<(&'static str, &'static str, f64)> {
-    crate::rows::published()
-        .iter()
-        .filter_map(|row| {
-            let (_, accuracy) = row.accuracies.iter().find(|(name, _)| *name == data)?;
-            Some((row.method, row.source, accuracy / 100.0))
-        })
-        .collect()
+/// The rows of papers that have a figure for a data set, with that figure.
+fn published_for(data: &str) -> impl Iterator<Item = (&'static Published, f64)> {
+    let figure = move |row: &'static Published| {
+        let (_, accuracy) = row.accuracies.iter().find(|(name, _)| *name == data)?;
+        Some((row, accuracy / 100.0))
+    };
+    rows::published().iter().filter_map(figure)
 }
