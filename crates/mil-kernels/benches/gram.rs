@@ -4,7 +4,9 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use mil_core::{BagSet, KernelRows, stream};
-use mil_kernels::{BagScale, BagSimilarity, Gram, GramRows, Kernel, SetKernel, gram, gram_into};
+use mil_kernels::{
+    BagScale, BagSimilarity, Centre, Gram, GramRows, Kernel, SetKernel, gram, gram_into, squared_distances_within,
+};
 use nalgebra::DMatrix;
 use rand::RngExt;
 
@@ -77,6 +79,11 @@ fn bags(criterion: &mut Criterion) {
     let similarity = BagSimilarity::new(bags.instances(), 100.0).expect("normal instances");
     criterion.bench_function(&format!("embedding/2000_candidates_100_bags_of_20x{N_FEATURES}/seed{SEED}"), |b| {
         b.iter(|| similarity.to_bags(black_box(&bags)).expect("normal instances"));
+    });
+    let within = squared_distances_within(&bags, Centre::AllBags).expect("normal instances");
+    assert_eq!(within, similarity.squared_distances(&bags).expect("normal instances"));
+    criterion.bench_function(&format!("distances_within/100_bags_of_20x{N_FEATURES}/seed{SEED}"), |b| {
+        b.iter(|| squared_distances_within(black_box(&bags), Centre::AllBags).expect("normal instances"));
     });
 }
 

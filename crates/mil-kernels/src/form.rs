@@ -194,6 +194,13 @@ impl<'a> Pairs<'a> {
                 }
                 return;
             }
+            // Its weight is 1: see `Form::squared_distance`.
+            Some((Function::SquaredDistance, _)) => {
+                for (c, column) in tile.iter_mut().enumerate().take(n_right) {
+                    *column = self.squared_distances(left_panel, right_panel, c, column);
+                }
+                return;
+            }
             Some((Function::Gaussian { gamma }, weight)) if !self.refine => {
                 for c in 0..n_right {
                     for r in 0..HEIGHT {
@@ -206,23 +213,52 @@ impl<'a> Pairs<'a> {
             _ => {}
         }
         for c in 0..n_right {
-            let mut distance = [0.0; HEIGHT];
-            if self.uses_distances {
-                for r in 0..HEIGHT {
-                    distance[r] = squared_distance(left_norms[r], right_norms[c], tile[c][r]);
-                }
-                if self.refine {
-                    for r in 0..HEIGHT {
-                        let norms = left_norms[r] + right_norms[c];
-                        if norms > self.harmless_norms && distance[r] < NEAR * norms {
-                            distance[r] = self.distance_by_definition(left_panel * HEIGHT + r, right_panel * WIDTH + c);
-                        }
-                    }
-                }
-            }
+            let distance = if self.uses_distances {
+                self.squared_distances(left_panel, right_panel, c, &tile[c])
+            } else {
+                [0.0; HEIGHT]
+            };
             let product = if self.uses_distances { products[c] } else { tile[c] };
             tile[c] = self.value::<S>(left_panel, right_panel, c, &product, &minima[c], &distance);
         }
+    }
+
+    /// The squared distances of a left panel to a right instance from the products of the centred instances, near pairs refined.
+    #[inline(always)]
+    fn squared_distances(
+        &self,
+        left_panel: usize,
+        right_panel: usize,
+        c: usize,
+        products: &[f64; HEIGHT],
+    ) -> [f64; HEIGHT] {
+        let left_norms = self.left.norms[left_panel].as_flattened();
+        let (panel, third) = right_place(right_panel);
+        let right_norm = self.right.norms[panel][third][c];
+        let mut distance = [0.0; HEIGHT];
+        for r in 0..HEIGHT {
+            distance[r] = squared_distance(left_norms[r], right_norm, products[r]);
+        }
+        if self.refine {
+            // Few panels hold a near pair; whether one does, all lanes tell at once.
+            let mut holds_near = false;
+            for r in 0..HEIGHT {
+                holds_near |= self.is_near(left_norms[r] + right_norm, distance[r]);
+            }
+            if holds_near {
+                for r in 0..HEIGHT {
+                    if self.is_near(left_norms[r] + right_norm, distance[r]) {
+                        distance[r] = self.distance_by_definition(left_panel * HEIGHT + r, right_panel * WIDTH + c);
+                    }
+                }
+            }
+        }
+        distance
+    }
+
+    #[inline(always)]
+    fn is_near(&self, norms: f64, distance: f64) -> bool {
+        (norms > self.harmless_norms) & (distance < NEAR * norms)
     }
 
     #[inline(always)]

@@ -12,6 +12,7 @@
 //! | [`GramRows`], [`KeptRows`] | rows on demand, for solvers; forgotten or kept | $n d$ for each row |
 //! | [`SetKernel`] | the normalised set kernel and the statistic kernel (Gärtner et al. 2002) | $\tfrac12 n^2 d$, memory for bags only |
 //! | [`BagSimilarity`] | $\max_j \exp(-\lVert x_k - x_{tj}\rVert^2/\sigma^2)$ of MILES (Chen, Bi & Wang 2006) | $n m d$ |
+//! | [`squared_distances_within`] | the distances behind it, of bags to their own instances | $\tfrac12 n^2 d$ |
 //! | [`Candidates`] | the same to candidates that come and go | $m d$ for each that comes |
 //! | [`median_squared_distance`] | a unit for widths of kernels | $d$ for each of at most 10,000 pairs |
 //!
@@ -63,6 +64,7 @@ mod rows;
 mod set_kernel;
 mod similarity;
 mod tile;
+mod within;
 
 pub use error::KernelError;
 pub use gram::{cross_gram, diagonal, gram, gram_into};
@@ -72,6 +74,7 @@ pub use median::median_squared_distance;
 pub use rows::{GramRows, KeptRows, PackedInstances};
 pub use set_kernel::{BagScale, SetKernel, min_max};
 pub use similarity::{BagSimilarity, Candidates, partial_similarity, similarities_of};
+pub use within::{Centre, squared_distances_within};
 
 /// The README's examples, run as tests.
 #[cfg(doctest)]

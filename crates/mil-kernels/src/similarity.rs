@@ -14,7 +14,7 @@ use crate::tile::{HEIGHT, Side, Sink, Tile, WIDTH, centre_for, require_finite, v
 /// Candidates that one task takes at least: two panels, which stay in the cache while the instances pass by.
 const MIN_CANDIDATES: usize = 2 * HEIGHT;
 /// Multiplications that one task does at least, since waking another thread takes as long as tens of thousands of them.
-const MIN_WORK: usize = 1 << 20;
+pub(crate) const MIN_WORK: usize = 1 << 20;
 
 /// The similarity of a bag to each of a number of candidate instances $x_k$,
 ///

@@ -2,8 +2,8 @@
 
 use mil_core::{Bag, BagSet, KernelRows, ParamField};
 use mil_kernels::{
-    BagScale, BagSimilarity, Candidates, Gram, GramRows, Kernel, KernelError, SetKernel, cross_gram, diagonal,
-    gram_into, partial_similarity,
+    BagScale, BagSimilarity, Candidates, Centre, Gram, GramRows, Kernel, KernelError, SetKernel, cross_gram, diagonal,
+    gram_into, partial_similarity, squared_distances_within,
 };
 use nalgebra::DMatrix;
 use proptest::prelude::*;
@@ -231,6 +231,11 @@ proptest! {
     }
 
     #[test]
+    fn distances_within_bags_are_those_to_any_candidates(instances in instances(60), cut in 1..7_usize) {
+        require_distances_within(&bags_of(&instances, cut));
+    }
+
+    #[test]
     fn candidates_that_come_and_go_are_those_that_are_left(
         instances in instances(40),
         cut in 1..6_usize,
@@ -311,6 +316,8 @@ proptest! {
                 prop_assert!(gram.iter().all(|value| value.is_finite()));
             }
         }
+        let within = squared_distances_within(&bags, Centre::AllBags);
+        prop_assert_eq!(within.err(), BagSimilarity::new(&instances, 1.0).err());
         if let Ok(similarity) = BagSimilarity::new(&instances, 1.0) {
             prop_assert!(similarity.to_bags(&bags).unwrap().iter().all(|value| (0.0..=1.0).contains(value)));
         }
@@ -319,14 +326,32 @@ proptest! {
 
 /// Bags of `1, 2, .., cut, 1, 2, ..` instances.
 fn bags_of(instances: &DMatrix<f64>, cut: usize) -> BagSet<()> {
+    bags_of_sizes(instances, (1..=cut).cycle())
+}
+
+/// Bags of so many instances each, until there are no more.
+fn bags_of_sizes(instances: &DMatrix<f64>, sizes: impl Iterator<Item = usize>) -> BagSet<()> {
     let mut builder = BagSet::builder();
-    let (mut start, mut size) = (0, 1);
-    while start < instances.ncols() {
-        let end = instances.ncols().min(start + size);
-        builder.bag(format!("{start}"), (), (start..end).map(|i| instances.column(i).as_slice().to_vec())).unwrap();
-        (start, size) = (end, size % cut + 1);
+    let mut instances = instances.column_iter().map(|instance| instance.as_slice().to_vec()).peekable();
+    for (bag_idx, size) in sizes.enumerate() {
+        if instances.peek().is_none() {
+            break;
+        }
+        builder.bag(bag_idx.to_string(), (), instances.by_ref().take(size)).unwrap();
     }
     builder.build().unwrap()
+}
+
+/// Distances within a set are those to its instances as candidates of any kind, to the bit.
+fn require_distances_within(bags: &BagSet<()>) {
+    let all = BagSimilarity::new(bags.instances(), 1.0).unwrap();
+    assert_eq!(squared_distances_within(bags, Centre::AllBags).unwrap(), all.squared_distances(bags).unwrap());
+    let mut one_by_one = Candidates::new(bags.n_features(), 1.0).unwrap();
+    bags.bags().for_each(|bag| one_by_one.extend(&bag).unwrap());
+    assert_eq!(
+        squared_distances_within(bags, Centre::FirstBag).unwrap(),
+        one_by_one.similarity().squared_distances(bags).unwrap()
+    );
 }
 
 /// More instances than a block and more features than one pass, from a fixed recurrence.
@@ -388,6 +413,33 @@ fn one_thread_or_two_the_result_is_the_same_to_the_bit() {
         };
         assert!(on_threads(1, work) == on_threads(2, work), "{kernel:?}");
     }
+}
+
+#[test]
+fn distances_within_bags_have_no_seam_between_panels_groups_or_threads() {
+    for (n_features, n) in [(1, 301), (3, 1500), (20, 700), (20, 1000), (166, 850)] {
+        let mut instances = many_instances(n_features, n);
+        // Pairs so near that they are refined, across groups and within one.
+        for (i, j) in [(0, n - 1), (n / 3, n / 3 + 1), (5, n / 2)] {
+            let near = instances.column(i).map(|x| x + 1e-6);
+            instances.set_column(j, &near);
+        }
+        // One large bag in the midst of small ones.
+        let sizes = (1..=9).cycle().enumerate().map(|(bag_idx, size)| if bag_idx == 60 { 300 } else { size });
+        let bags = bags_of_sizes(&instances, sizes);
+        assert!(n < 600 || bags.bags().any(|bag| bag.n_instances() == 300));
+        on_threads(1, || require_distances_within(&bags));
+        on_threads(2, || require_distances_within(&bags));
+    }
+}
+
+#[test]
+fn distances_within_bags_that_overflow_name_the_instance_wherever_it_is() {
+    let mut instances = many_instances(20, 700);
+    instances[(3, 650)] = 1e200;
+    let error = squared_distances_within(&bags_of(&instances, 9), Centre::AllBags).unwrap_err();
+    assert!(matches!(error, KernelError::Overflow { left_idx: 650, .. }), "{error}");
+    assert_eq!(error, BagSimilarity::new(&instances, 1.0).unwrap_err());
 }
 
 #[test]

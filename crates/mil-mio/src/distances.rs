@@ -1,7 +1,7 @@
 //! Squared distances from all instances to all bags, which all widths, penalties and folds of a search share.
 
 use mil_core::{BagSet, FitError, Label};
-use mil_kernels::{BagSimilarity, KernelError, median_squared_distance, similarities_of};
+use mil_kernels::{Centre, KernelError, median_squared_distance, similarities_of, squared_distances_within};
 use nalgebra::DMatrix;
 
 use crate::mio::needed_mib;
@@ -18,8 +18,7 @@ pub struct Distances {
 impl Distances {
     pub(crate) fn new(bags: &BagSet<Label>, seed: u64, memory_mib: usize) -> Result<Distances, MioError> {
         require_memory(bags, memory_mib)?;
-        // The width plays no part in distances.
-        let squared = BagSimilarity::new(bags.instances(), 1.0)?.squared_distances(bags)?;
+        let squared = squared_distances_within(bags, Centre::AllBags)?;
         Ok(Distances { squared, median: median_squared_distance(bags.instances(), seed) })
     }
 

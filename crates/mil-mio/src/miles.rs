@@ -29,7 +29,7 @@
 //! ```
 
 use mil_core::{BagSet, FitError, Label, Learner, ParamRange, Params, Tunable};
-use mil_kernels::BagSimilarity;
+use mil_kernels::{Centre, similarities_of, squared_distances_within};
 use mil_qp::{Certificate, OneNormSettings, OneNormSvm};
 use nalgebra::DMatrix;
 
@@ -78,7 +78,8 @@ impl Miles {
         let select = || {
             require_memory(bags, params.memory_mib)?;
             let sigma2 = params.width.resolve(bags, params.seed)?;
-            let similarities = BagSimilarity::new(bags.instances(), sigma2)?.to_bags(bags)?;
+            let mut similarities = squared_distances_within(bags, Centre::AllBags)?;
+            similarities_of(similarities.as_mut_slice(), sigma2)?;
             params.solve(&similarities, bags.labels(), sigma2)
         };
         select().map_err(|error: MioError| error.of(NAME))

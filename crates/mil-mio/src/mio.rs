@@ -42,7 +42,7 @@ use std::convert::Infallible;
 use mil_core::{
     BagModel, BagSet, Checked, FitError, Label, Learner, ParamRange, Params, Rng, ScoreError, Tunable, stream,
 };
-use mil_kernels::Candidates;
+use mil_kernels::{Centre, similarities_of, squared_distances_within};
 use nalgebra::DMatrix;
 use rand::seq::SliceRandom;
 
@@ -145,9 +145,8 @@ impl Mio {
     /// Plays over similarities that are all computed beforehand. The bags are in the order of presentation.
     fn fit_on_matrix(&self, bags: &BagSet<Label>, sigma2: f64) -> Result<(EmbeddingModel, MioTrace), MioError> {
         // As a stream would have them, so that the numbers are the same to the bit.
-        let mut candidates = Candidates::new(bags.n_features(), sigma2)?;
-        bags.bags().try_for_each(|bag| candidates.extend(&bag))?;
-        let similarities = candidates.similarity().to_bags(bags)?;
+        let mut similarities = squared_distances_within(bags, Centre::FirstBag)?;
+        similarities_of(similarities.as_mut_slice(), sigma2)?;
         let (dual, rules, trace) = self.play_on(&similarities, &sizes(bags), bags.labels());
         let (weights, bias) = dual.weights(&rules, dual.last_net(&rules));
         let columns = bags.instances().column_iter().map(|column| column.as_slice().to_vec());
