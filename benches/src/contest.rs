@@ -75,6 +75,8 @@ pub(crate) enum Agreement {
     Same,
     /// Ours, an objective to be minimised, is the peer's to this part of it, or better.
     NoWorse(f64),
+    /// Nothing is compared but the times: the peer solves another problem over the same data.
+    AnotherProblem,
 }
 
 impl Agreement {
@@ -82,6 +84,7 @@ impl Agreement {
         match self {
             Agreement::Same => (peer - ours).abs() <= 1e-9 * ours.abs(),
             Agreement::NoWorse(share) => ours - peer <= share * peer.abs(),
+            Agreement::AnotherProblem => true,
         }
     }
 }

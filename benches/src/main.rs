@@ -7,6 +7,7 @@ mod contest;
 mod gram;
 mod mi_scale;
 mod mi_svm;
+mod mio;
 mod one_norm;
 mod scale;
 mod svm;
@@ -17,14 +18,16 @@ use std::process::ExitCode;
 use contest::{Outcome, Peer};
 
 /// All contests by name.
-const CONTESTS: [(&str, Contest); 7] = [
+const CONTESTS: [(&str, Contest); 9] = [
     ("gram", gram::run),
     ("svm", svm::run),
     ("linear", svm::run_linear),
     ("one_norm", one_norm::run),
     ("mi_svm", mi_svm::run),
+    ("mio", mio::run),
     ("scale", scale::run),
     ("mi_scale", mi_scale::run),
+    ("mio_stream", mio::run_stream),
 ];
 
 /// Runs one contest.
