@@ -48,6 +48,7 @@ mod miles;
 mod mio;
 mod model;
 mod params;
+mod passes;
 mod regret;
 mod stream;
 
@@ -55,9 +56,10 @@ pub use distances::Distances;
 pub use error::MioError;
 pub use game::Round;
 pub use miles::{Miles, Selection};
-pub use mio::{Mio, MioTrace, PassFigures};
+pub use mio::{Mio, MioTrace};
 pub use model::{Contributions, EmbeddingModel};
 pub use params::{Budget, Order, Revisit, Schedule, Width};
+pub use passes::PassFigures;
 pub use regret::Account;
 pub use stream::MioStream;
 

@@ -107,7 +107,9 @@ impl Learner for Miles {
 
     fn fit(&self, bags: &BagSet<Label>) -> Result<EmbeddingModel, FitError> {
         let Selection { sigma2, columns, weights, bias, .. } = self.select(bags)?;
-        let chosen = columns.iter().map(|&column| bags.instances().column(column).as_slice().to_vec());
+        let chosen = columns
+            .iter()
+            .map(|&column| &bags.instances().as_slice()[column * bags.n_features()..][..bags.n_features()]);
         EmbeddingModel::new(sigma2, bags.n_features(), chosen.zip(weights), bias)
             .map_err(|error| MioError::from(error).of(NAME))
     }

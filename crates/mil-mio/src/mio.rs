@@ -37,18 +37,15 @@
 //!
 //! Deviation: [`Revisit::Replace`] takes the earlier step of a bag back before it is played again, and converges to the batch machine with the elastic net.
 
-use std::convert::Infallible;
-
-use mil_core::{
-    BagModel, BagSet, Checked, FitError, Label, Learner, ParamRange, Params, Rng, ScoreError, Tunable, stream,
-};
+use mil_core::{BagModel, BagSet, Checked, FitError, Label, Learner, ParamRange, Params, Tunable};
 use mil_kernels::{Centre, similarities_of, squared_distances_within};
 use nalgebra::DMatrix;
 use rand::seq::SliceRandom;
 
 use crate::distances::{Distances, require_both_classes, scores};
-use crate::game::{Dual, Growth, Round, Rules};
-use crate::{Budget, EmbeddingModel, MioError, MioStream, Order, Revisit, Schedule, Width};
+use crate::game::{Dual, Growth, Rules};
+use crate::passes::{OnMatrix, OnStream, order_rng};
+use crate::{Budget, EmbeddingModel, MioError, MioStream, Order, PassFigures, Revisit, Schedule, Width};
 
 const NAME: &str = "MIO";
 
@@ -57,11 +54,11 @@ mil_core::params! {
     pub struct Mio {
         width: Width = Width::OverMedian(0.1), ParamRange::Any, "Squared width of the similarity, itself or as a multiple of the median squared distance.";
         alpha0: f64 = 0.02, ParamRange::Within(0.0, 1e12), "Weight of the 1-norm, for the root of the number of rounds.";
-        beta0: f64 = 0.2, ParamRange::Within(1e-12, 1e12), "Half the weight of the squared 2-norm, for the root of the number of rounds.";
+        beta0: f64 = 0.2, ParamRange::Within(1e-12, 1e12), "Weight of half the squared 2-norm, for the root of the number of rounds.";
         bias: f64 = 1.0, ParamRange::Within(0.0, 1e12), "Value of a constant feature that the 1-norm spares; 0 for none.";
         positive_penalty: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Cost of a unit of hinge loss on a positive bag, C1.";
         negative_penalty: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Cost of a unit of hinge loss on a negative bag, C2.";
-        n_passes: usize = 10, ParamRange::AtLeast(1.0), "How often a fit presents the training bags.";
+        n_passes: usize = 10, ParamRange::Within(1.0, 1e6), "How often a fit presents the training bags.";
         schedule: Schedule = Schedule::Fixed, ParamRange::Any, "Whether the number of rounds is taken to be known.";
         revisit: Revisit = Revisit::Round, ParamRange::Any, "What a bag that is presented again counts as.";
         budget: Budget = Budget::Unlimited, ParamRange::Any, "How many candidate instances are kept.";
@@ -78,19 +75,6 @@ pub struct MioTrace {
     pub passes: Vec<PassFigures>,
     /// The dual objective after the last pass.
     pub dual_objective: f64,
-}
-
-/// What one pass over the training bags came to.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PassFigures {
-    /// $\sum_tg_t(w_t)$ over its rounds.
-    pub loss: f64,
-    /// Rounds whose bag was on the wrong side.
-    pub n_mistakes: usize,
-    /// Rounds that moved the weights.
-    pub n_steps: usize,
-    /// Candidates with a weight at its end.
-    pub n_selected: usize,
 }
 
 impl Mio {
@@ -149,7 +133,7 @@ impl Mio {
         similarities_of(similarities.as_mut_slice(), sigma2)?;
         let (dual, rules, trace) = self.play_on(&similarities, &sizes(bags), bags.labels());
         let (weights, bias) = dual.weights(&rules, dual.last_net(&rules));
-        let columns = bags.instances().column_iter().map(|column| column.as_slice().to_vec());
+        let columns = bags.instances().as_slice().chunks_exact(bags.n_features());
         Ok((EmbeddingModel::new(sigma2, bags.n_features(), columns.zip(weights), bias)?, trace))
     }
 
@@ -157,10 +141,7 @@ impl Mio {
     fn play_on(&self, similarities: &DMatrix<f64>, sizes: &[usize], labels: &[Label]) -> (Dual, Rules, MioTrace) {
         let rules = self.rules(self.horizon(labels.len()));
         let mut table = OnMatrix { similarities, sizes, dual: Dual::new(), rules: &rules };
-        let passes = match self.play(&mut table, labels) {
-            Ok(passes) => passes,
-            Err(never) => match never {},
-        };
+        let Ok(passes) = self.play(&mut table, labels);
         let dual = table.dual;
         let trace = MioTrace { passes, dual_objective: dual.objective(dual.last_net(&rules)) };
         (dual, rules, trace)
@@ -174,32 +155,6 @@ impl Mio {
         let passes = self.play(&mut table, bags.labels())?;
         let dual_objective = table.stream.dual_objective();
         Ok((table.stream.model(), MioTrace { passes, dual_objective }))
-    }
-
-    /// All passes.
-    fn play<T: Table>(&self, table: &mut T, labels: &[Label]) -> Result<Vec<PassFigures>, T::Error> {
-        // The step of each bag when it was last presented, and how many candidates were known then.
-        let mut steps = vec![(0.0, 0); labels.len()];
-        let mut passes = Vec::with_capacity(self.n_passes);
-        for pass in 0..self.n_passes {
-            let mut figures = PassFigures { loss: 0.0, n_mistakes: 0, n_steps: 0, n_selected: 0 };
-            for bag_idx in self.order_of(pass, labels.len()) {
-                let label = labels[bag_idx];
-                let visit = match (pass, self.revisit) {
-                    (0, _) => Visit::First,
-                    (_, Revisit::Round) => Visit::Again,
-                    (_, Revisit::Replace) => Visit::Instead(steps[bag_idx]),
-                };
-                let round = table.round(bag_idx, label, visit)?;
-                steps[bag_idx] = (round.step, table.n_candidates());
-                figures.loss += round.loss;
-                figures.n_mistakes += usize::from((round.score >= 0.0) != (label == Label::Positive));
-                figures.n_steps += usize::from(round.step > 0.0);
-            }
-            figures.n_selected = table.n_selected();
-            passes.push(figures);
-        }
-        Ok(passes)
     }
 
     /// $C_t$ of a bag of this label.
@@ -231,101 +186,6 @@ impl Mio {
             order.shuffle(&mut order_rng(self.seed, 0));
         }
         order
-    }
-
-    /// The order of a pass over bags that are in the order of the first.
-    fn order_of(&self, pass: usize, n_bags: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..n_bags).collect();
-        if pass > 0 && self.order == Order::Shuffled {
-            order.shuffle(&mut order_rng(self.seed, pass));
-        }
-        order
-    }
-}
-
-fn order_rng(seed: u64, pass: usize) -> Rng {
-    stream(seed, "presentation of bags", pass as u64)
-}
-
-/// How a bag is presented.
-enum Visit {
-    /// For the first time: its instances become candidates.
-    First,
-    /// As a new round.
-    Again,
-    /// In place of its earlier round: the step it took, over so many candidates.
-    Instead((f64, usize)),
-}
-
-/// Where rounds are played.
-trait Table {
-    type Error;
-
-    fn round(&mut self, bag_idx: usize, label: Label, visit: Visit) -> Result<Round, Self::Error>;
-
-    fn n_candidates(&self) -> usize;
-
-    fn n_selected(&self) -> usize;
-}
-
-/// All similarities are there.
-struct OnMatrix<'a> {
-    /// Candidates × bags.
-    similarities: &'a DMatrix<f64>,
-    /// Instances of each bag.
-    sizes: &'a [usize],
-    dual: Dual,
-    rules: &'a Rules,
-}
-
-impl Table for OnMatrix<'_> {
-    type Error = Infallible;
-
-    fn round(&mut self, bag_idx: usize, label: Label, visit: Visit) -> Result<Round, Infallible> {
-        if let Visit::First = visit {
-            self.dual.values.resize(self.n_candidates() + self.sizes[bag_idx], 0.0);
-        }
-        let n_all = self.similarities.nrows();
-        let known = &self.similarities.as_slice()[bag_idx * n_all..][..self.n_candidates()];
-        Ok(match visit {
-            Visit::First | Visit::Again => self.dual.play(self.rules, known, label),
-            Visit::Instead(earlier) => self.dual.replay(self.rules, known, label, earlier),
-        })
-    }
-
-    fn n_candidates(&self) -> usize {
-        self.dual.values.len()
-    }
-
-    fn n_selected(&self) -> usize {
-        self.dual.n_selected(self.rules)
-    }
-}
-
-/// Similarities are computed bag by bag.
-struct OnStream<'a> {
-    bags: &'a BagSet<Label>,
-    stream: MioStream,
-}
-
-impl Table for OnStream<'_> {
-    type Error = ScoreError;
-
-    fn round(&mut self, bag_idx: usize, label: Label, visit: Visit) -> Result<Round, ScoreError> {
-        let bag = self.bags.bag(bag_idx);
-        match visit {
-            Visit::First => self.stream.round(bag, label),
-            Visit::Again => self.stream.again(bag, label),
-            Visit::Instead(earlier) => self.stream.replace(bag, label, earlier),
-        }
-    }
-
-    fn n_candidates(&self) -> usize {
-        self.stream.n_candidates()
-    }
-
-    fn n_selected(&self) -> usize {
-        self.stream.n_selected()
     }
 }
 

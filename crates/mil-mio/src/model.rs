@@ -28,15 +28,15 @@ pub struct Contributions {
 }
 
 impl EmbeddingModel {
-    /// Keeps the candidates that have a weight: columns of a matrix of features × candidates.
-    pub(crate) fn new(
+    /// Keeps the candidates that have a weight.
+    pub(crate) fn new<'a>(
         sigma2: f64,
         n_features: usize,
-        selected: impl Iterator<Item = (Vec<f64>, f64)>,
+        weighted: impl Iterator<Item = (&'a [f64], f64)>,
         bias: f64,
     ) -> Result<EmbeddingModel, KernelError> {
         let mut concepts = Candidates::new(n_features, sigma2)?;
-        let (values, weights): (Vec<Vec<f64>>, Vec<f64>) = selected.filter(|(_, weight)| *weight != 0.0).unzip();
+        let (values, weights): (Vec<&[f64]>, Vec<f64>) = weighted.filter(|(_, weight)| *weight != 0.0).unzip();
         let values = values.concat();
         if !values.is_empty() {
             let all = Bag::new("concepts", n_features, &values).expect("candidates are instances of bags");

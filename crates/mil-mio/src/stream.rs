@@ -183,10 +183,14 @@ impl MioStream {
     /// Never: candidates have been measured when they arrived.
     #[must_use]
     pub fn model(&self) -> EmbeddingModel {
-        let (weights, bias) = self.weights();
-        let selected = weights.iter().enumerate().map(|(idx, &weight)| (self.candidates.get(idx).to_vec(), weight));
+        self.model_under(self.dual.last_net(&self.rules))
+    }
+
+    fn model_under(&self, net: ElasticNet) -> EmbeddingModel {
+        let (weights, bias) = self.dual.weights(&self.rules, net);
+        let weighted = weights.iter().enumerate().map(|(idx, &weight)| (self.candidates.get(idx), weight));
         let sigma2 = self.candidates.similarity().sigma2();
-        EmbeddingModel::new(sigma2, self.n_features(), selected, bias).expect("candidates suit the similarity")
+        EmbeddingModel::new(sigma2, self.n_features(), weighted, bias).expect("candidates suit the similarity")
     }
 }
 
@@ -210,7 +214,7 @@ impl BagModel for MioStream {
     }
 
     fn instance_scores(&self, bag: Bag<'_>) -> Result<Option<Vec<f64>>, ScoreError> {
-        self.model().instance_scores(bag)
+        self.model_under(self.dual.net(&self.rules)).instance_scores(bag)
     }
 }
 

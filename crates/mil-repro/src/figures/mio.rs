@@ -16,7 +16,7 @@ pub(super) fn figures() -> Vec<Figure> {
             id: "mio-fig2",
             title: "MIO on synthetic bags: average regret, and the share of candidates that it selects",
             source: "MIO, Fig. 2",
-            protocol: "Five Gaussians in the plane, 4000 + 4000 bags (400 + 400 in a quick run), five draws (two). Fixed: sigma^2 = 5, alpha0 = 0.05, beta0 = 0.2, C = 1, bias 1. The comparator is MILES on all bags with \
+            protocol: "Five Gaussians in the plane, 4000 + 4000 bags (400 + 400 in a quick run), five draws (three). Fixed: sigma^2 = 5, alpha0 = 0.05, beta0 = 0.2, C = 1, bias 1. The comparator is MILES on all bags with \
                        lambda = 1, a certified optimum, which knows every candidate from the first round on. Curves are means over the draws with 95 % intervals.",
             data: &[],
             draw: draw_regret,
@@ -51,7 +51,7 @@ struct Draw {
 }
 
 fn draw_regret(context: &Context<'_>) -> Result<Drawing, FitError> {
-    let (n, n_draws) = if context.quick { (400, 2) } else { (4000, 5) };
+    let (n, n_draws) = if context.quick { (400, 3) } else { (4000, 5) };
     context.start(n_draws);
     let mut draws = Vec::new();
     for draw in 0..n_draws {
