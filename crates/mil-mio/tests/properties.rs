@@ -115,6 +115,35 @@ proptest! {
     }
 
     #[test]
+    fn under_a_budget_the_bound_holds_against_survivors(
+        mio in games(),
+        bags in bag_sets_of(Flavour::Plain, 6),
+        budget in 2..12_usize,
+        weight in -3.0..3.0_f64,
+    ) {
+        let mio = Mio { budget: Budget::Candidates(budget), order: Order::AsGiven, ..mio };
+        let mut stream = stream_over(&mio, &bags);
+        for (bag, &label) in bags.bags().zip(bags.labels()) {
+            stream.round(bag, label).unwrap();
+        }
+        // Those with a weight in the end have survived; no two instances are equal here.
+        let column_of = |concept: &[f64]| bags.instances().column_iter().position(|x| x.as_slice() == concept).unwrap();
+        let columns: Vec<usize> = stream.model().concepts().map(|(concept, _)| column_of(concept)).collect();
+        let Width::Squared(sigma2) = mio.width else { unreachable!("no median here") };
+        let certificate = Miles { width: mio.width, ..Miles::default() }.select(&bags).unwrap().certificate;
+        for factor in [0.0, 1.0] {
+            // What the stream ended with, and weights that have nothing to do with it.
+            let weights = stream.model().concepts().map(|(_, own)| factor * own + (1.0 - factor) * weight).collect();
+            let comparator = Selection { sigma2, columns: columns.clone(), weights, bias: 0.0, certificate };
+            let account = mio.account(&bags, &comparator).unwrap();
+            for t in 1..=account.n_rounds() {
+                let (regret, bound) = (account.regret(t), account.bound[t - 1]);
+                prop_assert!(regret <= bound + 1e-9 * (1.0 + bound.abs()), "{regret} after {t} rounds, bound {bound}");
+            }
+        }
+    }
+
+    #[test]
     fn penalties_and_regularisers_in_proportion_give_the_same_weights(mio in games(), bags in small_sets()) {
         let scaled = Mio {
             alpha0: 4.0 * mio.alpha0,
