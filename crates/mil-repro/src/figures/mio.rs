@@ -263,3 +263,24 @@ fn seconds<L: Tunable + Sync>(learner: &L, bags: &BagSet<Label>, values: &L::Val
     times.sort_by(f64::total_cmp);
     Ok(times[N_TIMES / 2])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_regret_like_the_root_of_the_rounds_has_slope_minus_one_half() {
+        let loss: Vec<f64> = (1..=1000).map(|t| f64::from(t).sqrt()).collect();
+        let account = Account { hindsight: vec![0.0; loss.len()], loss, ..Account::default() };
+        assert!((last_decade_slope(&account, 1000) + 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn positions_rise_from_about_the_tenth_round_to_the_last() {
+        for n_rounds in [800, 8000] {
+            let positions = positions(n_rounds);
+            assert!(positions.windows(2).all(|pair| pair[0] < pair[1]));
+            assert!((10..15).contains(&positions[0]) && positions.last() == Some(&n_rounds));
+        }
+    }
+}
