@@ -14,8 +14,27 @@
 //! $D_t=\sum_{s}\tau_s-f_t^*(v)$ by at least $g_t(w_t)-\lVert\tilde\lambda_t\rVert^2/(2\beta_t)$, the growth of $f_t$ lowers $f_t^*$ and raises it further, and in the end $D_T\le f_T(w)+\sum_tg_t(w)$ by weak duality. With
 //! $\beta_t=\beta_0\sqrt t$ and $\sum_{t\le T}1/\sqrt t\le2\sqrt T$ it is $(f_0(w)+\max_t\lVert\tilde\lambda_t\rVert^2/\beta_0)\sqrt T$, twice the second term for not knowing $T$.
 //!
-//! In all of this $z_t$ has zeros for candidates that arrive later (§3.3), for $w_t$ and for $w$. A batch machine is not so blindfolded: it is also told apart what it loses on the full $z_t$ ([`Account::hindsight`]), against which nothing is
-//! proved.
+//! In all of this $z_t$ has zeros for candidates that arrive later (§3.3), for $w$ as for $w_t$. What the comparator would lose if it knew all candidates from the first round on, as a batch machine does, is in the books as well
+//! ([`Account::hindsight`]); against that nothing is proved.
+//!
+//! $L$, the mean of $\lVert\tilde\lambda_t\rVert^2$, grows with the number of candidates, and so does the bound; only a [budget](crate::Budget) keeps it of the order of $\sqrt T$.
+//!
+//! ```
+//! use mil_core::{BagSet, Label};
+//! use mil_mio::{Mio, Miles, Width};
+//! let mut builder = BagSet::builder();
+//! for i in 0..40 {
+//!     let x = 0.1 * f64::from(i);
+//!     builder.bag(format!("p{i}"), Label::Positive, [[x, 0.0], [9.0, 3.0 + x]])?;
+//!     builder.bag(format!("n{i}"), Label::Negative, [[x, 0.1], [1.0, x]])?;
+//! }
+//! let bags = builder.build()?;
+//! let comparator = Miles { width: Width::Squared(4.0), ..Miles::default() }.select(&bags)?;
+//! let account = Mio::default().account(&bags, &comparator)?;
+//! assert!(account.regret(80) <= account.bound[79]);
+//! assert!(account.regret_in_hindsight(80) / 80.0 < account.regret_in_hindsight(8) / 8.0); // it learns
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use mil_core::{Bag, BagSet, FitError, Label, Params, ScoreError};
 use mil_kernels::Candidates;
