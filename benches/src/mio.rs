@@ -77,26 +77,28 @@ pub(crate) fn run_stream(_: &Peer) -> Result<Vec<Outcome>, String> {
         last_mistakes,
         stream.n_arrived(),
     );
-    let mut outcomes = vec![outcome];
-    let mut growth = Vec::new();
-    for budget in [250, 1000, 4000, 16_000] {
-        let (_, _, filled) = one.install(|| play_long(budget, budget))?;
-        let n = budget + 2 * BATCH;
-        let (_, _, more) = one.install(|| play_long(n, budget))?;
-        let per_round = (more - filled) / (2 * BATCH) as f64;
-        growth.push((budget as f64, per_round));
-        outcomes.push(Outcome {
-            name: format!("MIO, one round with {budget} candidates, mean of {}", 2 * BATCH),
-            ours: vec![per_round],
-            peer: None,
-        });
+    let mut per_round = Vec::new();
+    for budget in GROWTH {
+        // What it takes to fill the budget is taken off.
+        let (_, _, filling) = one.install(|| play_long(budget, budget))?;
+        let (_, _, all) = one.install(|| play_long(budget + 2 * BATCH, budget))?;
+        per_round.push((all - filling) / (2 * BATCH) as f64);
     }
-    let ((n, first), (m, last)) = (growth[1], growth[growth.len() - 1]);
-    let exponent = (last / first).ln() / (m / n).ln();
-    let name = format!("MIO, growth of a round from {n} to {m} candidates: exponent {exponent:.2}");
-    outcomes.push(Outcome { name, ours: vec![last], peer: None });
-    Ok(outcomes)
+    let (first, last) = (1, GROWTH.len() - 1);
+    let exponent = (per_round[last] / per_round[first]).ln() / (GROWTH[last] as f64 / GROWTH[first] as f64).ln();
+    let rounds: Vec<String> =
+        GROWTH.iter().zip(&per_round).map(|(n, seconds)| format!("{n}: {:.1} µs", 1e6 * seconds)).collect();
+    let name = format!(
+        "MIO, one round by candidates, mean of {}, one thread: {}; exponent from {} on {exponent:.2}",
+        2 * BATCH,
+        rounds.join(", "),
+        GROWTH[first]
+    );
+    Ok(vec![outcome, Outcome { name, ours: vec![per_round[last]], peer: None }])
 }
+
+/// Numbers of candidates at which a round is timed.
+const GROWTH: [usize; 4] = [250, 1000, 4000, 16_000];
 
 /// Plays so many bags, made batch by batch; how many of the last batch were wrong, and the seconds that rounds took.
 fn play_long(n_bags: usize, budget: usize) -> Result<(MioStream, usize, f64), String> {
