@@ -46,7 +46,21 @@ pub(crate) struct Rules {
     pub(crate) bias: f64,
 }
 
+/// Penalties, elastic nets and biases that may be asked for.
+pub(crate) const LARGEST: f64 = 1e12;
+/// The least $\beta_0$, below which weights leave `f64` by and by.
+pub(crate) const LEAST_BETA: f64 = 1e-12;
+
 impl Rules {
+    /// Whether all numbers are within the ranges that parameters have.
+    pub(crate) fn are_sound(&self) -> bool {
+        let at_least_zero = [self.growth.alpha0, self.bias];
+        let above_zero = [self.positive_penalty, self.negative_penalty];
+        at_least_zero.iter().all(|value| (0.0..=LARGEST).contains(value))
+            && above_zero.iter().all(|value| 0.0 < *value && *value <= LARGEST)
+            && (LEAST_BETA..=LARGEST).contains(&self.growth.beta0)
+    }
+
     pub(crate) fn penalty(&self, label: Label) -> f64 {
         match label {
             Label::Positive => self.positive_penalty,

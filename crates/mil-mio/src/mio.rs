@@ -43,7 +43,7 @@ use nalgebra::DMatrix;
 use rand::seq::SliceRandom;
 
 use crate::distances::{Distances, require_both_classes, scores};
-use crate::game::{Dual, Growth, Rules};
+use crate::game::{Dual, Growth, LARGEST, LEAST_BETA, Rules};
 use crate::passes::{OnMatrix, OnStream, order_rng};
 use crate::{Budget, EmbeddingModel, MioError, MioStream, Order, PassFigures, Revisit, Schedule, Width};
 
@@ -53,11 +53,11 @@ mil_core::params! {
     /// The MIO learner: as a [`Learner`] it presents the training bags several times, as a [`stream`](Mio::stream) it takes what comes.
     pub struct Mio {
         width: Width = Width::OverMedian(0.1), ParamRange::Any, "Squared width of the similarity, itself or as a multiple of the median squared distance.";
-        alpha0: f64 = 0.02, ParamRange::Within(0.0, 1e12), "Weight of the 1-norm, for the root of the number of rounds.";
-        beta0: f64 = 0.2, ParamRange::Within(1e-12, 1e12), "Weight of half the squared 2-norm, for the root of the number of rounds.";
-        bias: f64 = 1.0, ParamRange::Within(0.0, 1e12), "Value of a constant feature that the 1-norm spares; 0 for none.";
-        positive_penalty: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Cost of a unit of hinge loss on a positive bag, C1.";
-        negative_penalty: f64 = 1.0, ParamRange::UpTo(0.0, 1e12), "Cost of a unit of hinge loss on a negative bag, C2.";
+        alpha0: f64 = 0.02, ParamRange::Within(0.0, LARGEST), "Weight of the 1-norm, for the root of the number of rounds.";
+        beta0: f64 = 0.2, ParamRange::Within(LEAST_BETA, LARGEST), "Weight of half the squared 2-norm, for the root of the number of rounds.";
+        bias: f64 = 1.0, ParamRange::Within(0.0, LARGEST), "Value of a constant feature that the 1-norm spares; 0 for none.";
+        positive_penalty: f64 = 1.0, ParamRange::UpTo(0.0, LARGEST), "Cost of a unit of hinge loss on a positive bag, C1.";
+        negative_penalty: f64 = 1.0, ParamRange::UpTo(0.0, LARGEST), "Cost of a unit of hinge loss on a negative bag, C2.";
         n_passes: usize = 10, ParamRange::Within(1.0, 1e6), "How often a fit presents the training bags.";
         schedule: Schedule = Schedule::Fixed, ParamRange::Any, "Whether the number of rounds is taken to be known.";
         revisit: Revisit = Revisit::Round, ParamRange::Any, "What a bag that is presented again counts as.";

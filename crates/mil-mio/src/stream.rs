@@ -224,6 +224,11 @@ impl OnlineLearner for MioStream {
     }
 }
 
+/// Counts up to here are exact as `f64`.
+const MAX_ROUNDS: u64 = 1 << 53;
+/// More than any such number of steps of any penalty adds up to.
+const MAX_DUAL: f64 = 1e30;
+
 impl SavedModel for MioStream {
     fn kind() -> String {
         "mio-stream".to_owned()
@@ -240,13 +245,11 @@ impl SavedModel for MioStream {
         if self.budget == Some(0) {
             return Err("the budget is 0");
         }
-        let growth = &self.rules.growth;
-        let positive = [growth.beta0, self.rules.positive_penalty, self.rules.negative_penalty];
-        let any = [growth.alpha0, self.rules.bias, self.dual.bias, self.dual.total_step];
-        let sound = positive.iter().all(|value| value.is_finite() && 0.0 < *value)
-            && any.iter().chain(&self.dual.values).all(|value| value.is_finite())
-            && growth.alpha0 >= 0.0
-            && self.rules.bias >= 0.0;
+        if self.dual.n_rounds > MAX_ROUNDS || self.n_arrived > MAX_ROUNDS {
+            return Err("no stream has lasted so long");
+        }
+        let dual = self.dual.values.iter().chain([&self.dual.bias, &self.dual.total_step]);
+        let sound = self.rules.are_sound() && dual.into_iter().all(|value| value.abs() <= MAX_DUAL);
         if sound { Ok(()) } else { Err("a number is out of its range") }
     }
 }

@@ -1,6 +1,6 @@
 //! What theory promises of the game, of MILES and of their models.
 
-use mil_core::model_file::{decode, encode};
+use mil_core::model_file::{SavedModel, decode, encode};
 use mil_core::{Bag, BagModel, BagSet, FitError, Label, Learner, ParamField, Params, ScoreError, Tunable};
 use mil_data::synth::FiveGaussiansParams;
 use mil_mio::{Budget, Miles, Mio, MioStream, Order, Revisit, Schedule, Selection, Width};
@@ -389,6 +389,26 @@ fn streams_and_models_that_are_not_sound_do_not_load() {
     });
     let bytes = encode(&stream, &[]).unwrap();
     assert!(decode::<MioStream>(&bytes).is_ok());
+    let sound = serde_json::to_value(&stream).unwrap();
+    assert!(serde_json::from_value::<MioStream>(sound.clone()).unwrap().check().is_ok());
+    for (path, value) in [
+        ("/dual/n_rounds", serde_json::json!(u64::MAX)),
+        ("/dual/n_rounds", serde_json::json!(1)), // candidates that arrived later
+        ("/dual/values/0", serde_json::json!(1e300)),
+        ("/dual/values", serde_json::json!([0.0])),
+        ("/dual/bias", serde_json::json!(-1e31)),
+        ("/arrivals/0", serde_json::json!(0)),
+        ("/n_arrived", serde_json::json!(u64::MAX)),
+        ("/budget", serde_json::json!(0)),
+        ("/rules/growth/beta0", serde_json::json!(0.0)),
+        ("/rules/growth/alpha0", serde_json::json!(-1.0)),
+        ("/rules/positive_penalty", serde_json::json!(0.0)),
+        ("/rules/bias", serde_json::json!(1e13)),
+    ] {
+        let mut damaged = sound.clone();
+        *damaged.pointer_mut(path).unwrap_or_else(|| panic!("{path}")) = value;
+        assert!(serde_json::from_value::<MioStream>(damaged).unwrap().check().is_err(), "{path}");
+    }
     // A stream is no model, and the other way round.
     assert!(decode::<mil_mio::EmbeddingModel>(&bytes).is_err());
     assert!(decode::<MioStream>(&encode(&stream.model(), &[]).unwrap()).is_err());
