@@ -511,3 +511,19 @@ proptest! {
         prop_assert!((objective - certificate.primal_objective).abs() <= attainable * (1.0 + objective));
     }
 }
+
+#[test]
+fn values_that_are_nearly_nothing_do_not_keep_the_walk_from_its_end() {
+    // Similarities of bags on a line to their own instances, with width 1: 1 beside 1e-11 and 0. The first bags are {0}, {50, 100, 150}, {200} and {50}, the fourth, negative, {5, 104.8}.
+    let bags: [(f64, &[f64]); 5] =
+        [(1.0, &[0.0]), (1.0, &[50.0, 100.0, 150.0]), (1.0, &[200.0]), (-1.0, &[5.0, 104.8]), (1.0, &[50.0])];
+    let candidates: Vec<f64> = bags.iter().flat_map(|(_, bag)| bag.to_vec()).collect();
+    let similarity =
+        |k: usize, i: usize| bags[i].1.iter().map(|x| (-(candidates[k] - x).powi(2)).exp()).fold(0.0, f64::max);
+    let features = DMatrix::from_fn(candidates.len(), bags.len(), similarity);
+    let signs = bags.iter().map(|(sign, _)| *sign).collect();
+    let problem = OneNormSvm::new(&features, signs, vec![1.0; bags.len()], 0.3).unwrap().without_bias();
+    let solution = problem.solve(&OneNormSettings::default()).unwrap().solved().expect("certified");
+    assert!(solution.certify(&problem).unwrap().holds(1e-8));
+    assert!((solution.certificate.primal_objective - 1.2).abs() < 1e-8);
+}

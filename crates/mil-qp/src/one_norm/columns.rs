@@ -31,7 +31,8 @@ enum Meaning {
     Feature(usize, f64),
 }
 
-pub(super) fn generate(problem: &OneNormSvm<'_>, start: &OneNormStart, max_steps: usize) -> Generated {
+/// Solves the problem in which values of a feature that are less than the part `negligible` of its largest count as 0. Prices are those of the true features.
+pub(super) fn generate(problem: &OneNormSvm<'_>, start: &OneNormStart, max_steps: usize, negligible: f64) -> Generated {
     // Examples without penalty have multiplier 0 and no say.
     let examples: Vec<usize> = (0..problem.signs.len()).filter(|&i| problem.penalties[i] > 0.0).collect();
     let mut master = Master::new(examples.iter().map(|&i| problem.penalties[i]).collect());
@@ -47,7 +48,7 @@ pub(super) fn generate(problem: &OneNormSvm<'_>, start: &OneNormStart, max_steps
     let is_complete = loop {
         for feature in entering {
             if !is_held[feature]
-                && let Some((column, scale)) = column_of(problem, &examples, feature)
+                && let Some((column, scale)) = column_of(problem, &examples, feature, negligible)
             {
                 master.push(column);
                 meanings.push(Meaning::Feature(feature, scale));
@@ -77,11 +78,12 @@ pub(super) fn generate(problem: &OneNormSvm<'_>, start: &OneNormStart, max_steps
 }
 
 /// A feature as a column whose largest entry has size 1, and its scale; none if it is 0 throughout.
-fn column_of(problem: &OneNormSvm<'_>, examples: &[usize], feature: usize) -> Option<(Column, f64)> {
+fn column_of(problem: &OneNormSvm<'_>, examples: &[usize], feature: usize, negligible: f64) -> Option<(Column, f64)> {
     let values: Vec<f64> = examples.iter().map(|&i| problem.signs[i] * problem.features[(feature, i)]).collect();
     let scale = values.iter().fold(0.0_f64, |scale, value| scale.max(value.abs()));
     let cost = problem.lambda / scale;
-    cost.is_finite().then(|| (Column::new(values.iter().map(|value| value / scale).collect(), cost), scale))
+    let entry = |value: &f64| if value.abs() < negligible * scale { 0.0 } else { value / scale };
+    cost.is_finite().then(|| (Column::new(values.iter().map(entry).collect(), cost), scale))
 }
 
 /// The features not held whose price passes $\lambda$ most for their scale, the worst first.
