@@ -4,7 +4,7 @@ use mil_core::{Bag, BagSet, Label, Tunable};
 use mil_data::catalogue::musk2;
 use mil_data::synth::FiveGaussiansParams;
 use mil_kernels::{Centre, similarities_of, squared_distances_within};
-use mil_mio::{Budget, Distances, Miles, Mio, MioStream, Order, Width};
+use mil_mio::{Budget, Miles, Mio, MioStream, Order, Width};
 
 use crate::contest::{Agreement, Challenge, Outcome, Peer, alone, alternate, once, peak_memory, pool};
 
@@ -18,7 +18,8 @@ pub(crate) fn run(peer: &Peer) -> Result<Vec<Outcome>, String> {
     let (n_instances, n_bags) = (bags.n_instances(), bags.n_bags());
     let mio = Mio { width: Width::Squared(SIGMA2), order: Order::AsGiven, ..Mio::default() };
     let miles = Miles { width: Width::Squared(SIGMA2), lambda: LAMBDA, ..Miles::default() };
-    let distances = mio.values(&bags).map_err(|error| say(&error))?;
+    let of_mio = mio.values(&bags).map_err(|error| say(&error))?;
+    let of_miles = miles.values(&bags).map_err(|error| say(&error))?;
     let mut squared = squared_distances_within(&bags, Centre::AllBags).map_err(|error| say(&error))?;
     let signs: Vec<f64> = bags.labels().iter().map(|label| label.sign()).collect();
     let sizes: Vec<f64> = bags.bags().map(|bag| bag.n_instances() as f64).collect();
@@ -34,7 +35,7 @@ pub(crate) fn run(peer: &Peer) -> Result<Vec<Outcome>, String> {
     let challenge = Challenge { script: include_str!("../peers/mio.py"), args: &args, agreement: Agreement::Same };
     let name = format!("MIO, ten passes over the distances of Musk2, {n_bags} x {n_instances}, one thread");
     let total = |scores: &Vec<f64>| scores.iter().map(|score| score.abs()).sum::<f64>();
-    let ours = || scores_of(&mio, &bags, &distances);
+    let ours = || scores_of(&mio, &bags, &of_mio);
     let passes = one.install(|| alternate(name, ours, total, peer, &challenge))?;
 
     similarities_of(squared.as_mut_slice(), SIGMA2).map_err(|error| say(&error))?;
@@ -45,17 +46,14 @@ pub(crate) fn run(peer: &Peer) -> Result<Vec<Outcome>, String> {
     let name = format!("MIO, ten passes, against a batch solve of MILES, Musk2 {n_bags} x {n_instances}, one thread");
     let batch = one.install(|| alternate(name, ours, total, peer, &challenge))?;
     let name = format!("MILES over the distances of Musk2, {n_bags} x {n_instances}, one thread");
-    let own_batch = one.install(|| alone(name, || scores_of(&miles, &bags, &distances)));
+    let own_batch = one.install(|| alone(name, || scores_of(&miles, &bags, &of_miles)));
     Ok(vec![passes, batch, own_batch])
 }
 
 /// Fits on all bags over shared distances and scores them.
-fn scores_of<L>(learner: &L, bags: &BagSet<Label>, distances: &Distances) -> Vec<f64>
-where
-    L: for<'a> Tunable<Values<'a> = Distances>,
-{
+fn scores_of<L: Tunable>(learner: &L, bags: &BagSet<Label>, values: &L::Values<'_>) -> Vec<f64> {
     let all: Vec<usize> = (0..bags.n_bags()).collect();
-    learner.held_out_scores(bags, distances, &all, &all).expect("Musk2 suits both")
+    learner.held_out_scores(bags, values, &all, &all).expect("Musk2 suits both")
 }
 
 const BUDGET: usize = 500;
@@ -116,7 +114,7 @@ fn play_long(n_bags: usize, budget: usize) -> Result<(MioStream, usize, f64), St
             let bag_idx = if t % 2 == 0 { n / 2 + t / 2 } else { t / 2 };
             let (bag, label): (Bag<'_>, Label) = (bags.bag(bag_idx), bags.labels()[bag_idx]);
             let round = stream.round(bag, label).map_err(|error| error.to_string())?;
-            n_mistakes += usize::from((round.score >= 0.0) != (label == Label::Positive));
+            n_mistakes += usize::from(round.is_mistake(label));
         }
         seconds += start.elapsed().as_secs_f64();
         n_played += n;

@@ -169,7 +169,8 @@ impl<'a> BagSimilarity<'a> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// In a file the centre goes along: what comes back gives the same similarities to the bit.
+/// In a file the centre goes along: what comes back gives the same similarities to the bit. The centre is the mean of the first bag; where that lies far from all others compared with the distances among them, most pairs are computed
+/// from the definition, which takes some 25 times as long (twenty features).
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Kept<Vec<f64>>")]
 pub struct Candidates(BagSimilarity<'static>);
@@ -178,8 +179,9 @@ impl Candidates {
     /// None yet, of so many features.
     ///
     /// # Errors
-    /// If `sigma2` is not a finite number above 0, or there is no feature.
+    /// If `sigma2` is not a finite number above 0, or the number of features not from 1 to 100 million.
     pub fn new(n_features: usize, sigma2: f64) -> Result<Candidates, KernelError> {
+        FEATURES.require("number of features", n_features as f64)?;
         Kept { sigma2, centre: vec![0.0; n_features], candidates: Vec::new() }.try_into()
     }
 
@@ -222,6 +224,9 @@ impl Candidates {
     }
 }
 
+/// How many features candidates may have.
+const FEATURES: ParamRange = ParamRange::Within(1.0, 1e8);
+
 /// Candidates as a file keeps them.
 #[derive(Serialize, Deserialize)]
 struct Kept<V> {
@@ -243,7 +248,7 @@ impl TryFrom<Kept<Vec<f64>>> for Candidates {
 
     fn try_from(Kept { sigma2, centre, candidates }: Kept<Vec<f64>>) -> Result<Candidates, KernelError> {
         require_width(sigma2)?;
-        ParamRange::AtLeast(1.0).require("number of features", centre.len() as f64)?;
+        FEATURES.require("number of features", centre.len() as f64)?;
         if !candidates.len().is_multiple_of(centre.len()) {
             return Err(KernelError::Dimension { left: centre.len(), right: candidates.len() % centre.len() });
         }

@@ -3,8 +3,7 @@
 //! `cargo run --release -p mil-mio --example stream`
 #![expect(clippy::print_stdout, reason = "an example shows its results")]
 
-use mil_core::model_file;
-use mil_core::{Label, Params};
+use mil_core::{Params, model_file};
 use mil_data::synth::FiveGaussiansParams;
 use mil_mio::{Budget, Mio, MioStream, Width};
 
@@ -19,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let bag_idx = t * 1237 % bags.n_bags(); // positive bags come first in the set, mixed in the stream
         let label = bags.labels()[bag_idx];
         let round = stream.round(bags.bag(bag_idx), label)?;
-        n_mistakes += usize::from((round.score >= 0.0) != (label == Label::Positive));
+        n_mistakes += usize::from(round.is_mistake(label));
         if (t + 1) % 1000 == 0 {
             println!("{:>6} {:>9} {:>11} {:>14}", t + 1, n_mistakes, stream.n_candidates(), stream.n_selected());
             n_mistakes = 0;

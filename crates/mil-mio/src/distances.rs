@@ -1,5 +1,8 @@
 //! Squared distances from all instances to all bags, which all widths, penalties and folds of a search share.
 
+use std::collections::HashMap;
+use std::sync::Mutex;
+
 use mil_core::{BagSet, FitError, Label};
 use mil_kernels::{Centre, KernelError, median_squared_distance, similarities_of, squared_distances_within};
 use nalgebra::DMatrix;
@@ -7,24 +10,33 @@ use nalgebra::DMatrix;
 use crate::mio::needed_mib;
 use crate::{MioError, Width};
 
-/// $\min_{x\in B}\lVert x_k-x\rVert^2$ for all instances $x_k$ and bags $B$ of a set, and the median squared distance between instances.
-#[derive(Debug, Clone)]
+/// $\min_{x\in B}\lVert x_k-x\rVert^2$ for all instances $x_k$ and bags $B$ of a set.
+#[derive(Debug)]
 pub struct Distances {
     /// Instances × bags.
     squared: DMatrix<f64>,
-    median: f64,
+    seed: u64,
+    /// The median squared distance between the instances of a part of the bags, for each part that was asked for.
+    medians: Mutex<HashMap<Vec<usize>, f64>>,
 }
 
 impl Distances {
-    pub(crate) fn new(bags: &BagSet<Label>, seed: u64, memory_mib: usize) -> Result<Distances, MioError> {
-        require_memory(bags, memory_mib)?;
-        let squared = squared_distances_within(bags, Centre::AllBags)?;
-        Ok(Distances { squared, median: median_squared_distance(bags.instances(), seed) })
+    pub(crate) fn new(bags: &BagSet<Label>, seed: u64) -> Result<Distances, MioError> {
+        Ok(Distances { squared: squared_distances_within(bags, Centre::AllBags)?, seed, medians: Mutex::default() })
     }
 
-    /// $\sigma^2$, the median that of the whole set.
-    pub(crate) fn sigma2(&self, width: Width) -> Result<f64, MioError> {
-        width.over(|| self.median)
+    /// $\sigma^2$ for a fit on a part of the bags, which alone has a say in the median.
+    pub(crate) fn sigma2(&self, width: Width, bags: &BagSet<Label>, part: &[usize]) -> Result<f64, MioError> {
+        let median = || {
+            let known = self.medians.lock().expect("no holder panics").get(part).copied();
+            known.unwrap_or_else(|| {
+                // Whoever else computes it meanwhile finds the same.
+                let median = median_squared_distance(bags.select(part).instances(), self.seed);
+                self.medians.lock().expect("no holder panics").insert(part.to_vec(), median);
+                median
+            })
+        };
+        width.over(median)
     }
 
     /// The similarities of some bags to the instances of others, in the order given, candidates × bags.

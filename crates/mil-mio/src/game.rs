@@ -6,7 +6,7 @@
 //!
 //! This file knows similarities and labels; where similarities come from is the caller's business.
 
-use mil_core::Label;
+use mil_core::{Label, Target};
 use serde::{Deserialize, Serialize};
 
 use crate::line_search::{Line, soft};
@@ -80,6 +80,14 @@ pub struct Round {
     pub step: f64,
     /// $\lVert\tilde\lambda_t\rVert^2$ of the subgradient $\tilde\lambda_t=-C_ty_tz_t$ of $g_t$ at $w_t$; 0 where the loss is 0.
     pub subgradient: f64,
+}
+
+impl Round {
+    /// Whether the prediction was another label than this.
+    #[must_use]
+    pub fn is_mistake(&self, label: Label) -> bool {
+        Label::decide(&self.score) != label
+    }
 }
 
 /// The sum of all steps so far, $v_t=\sum_{s<t}\tau_sy_sz_s$, and how many there were.

@@ -14,9 +14,11 @@ use pulp::{Arch, Simd, WithSimd};
 
 /// Newton steps before kinks are sorted out by selection.
 const NEWTON_STEPS: usize = 12;
-/// The slope of $h$ at a root may differ from 0 by this part of $\beta$ and of where the search began. It only guards against different terms that are active in
+/// The slope of $h$ at a root may differ from 0 by this part of $\beta$, and by [`ROUNDING`] of the slope where the search began. This guards against different terms that are active in
 /// turn and add up to the same curvature; on the right piece the slope is 0 but for rounding.
 const AT_ROOT: f64 = 1e-9;
+/// What sums of terms lose, against the largest of them.
+const ROUNDING: f64 = 1e-14;
 /// Partial sums of a pass, in a fixed order: the result is the same on every machine.
 const LANES: usize = 16;
 
@@ -59,7 +61,7 @@ impl Line<'_> {
         if start.slope >= 0.0 {
             return 0.0;
         }
-        let at_root = AT_ROOT * (self.beta - start.slope);
+        let at_root = AT_ROOT * self.beta - ROUNDING * start.slope;
         let mut bounds = Bounds { low: start, high: None, cap };
         let mut last = start;
         for _ in 0..n_newton_steps {
@@ -368,6 +370,16 @@ mod tests {
             } else {
                 prop_assert!(margin <= 1.0 + 1e-9);
             }
+        }
+    }
+
+    #[test]
+    fn terms_that_take_turns_with_the_same_curvature_do_not_pass_for_one_piece() {
+        let dual = vec![-999_999_993.5, -999_999_986.0, -999_999_988.0];
+        let owned =
+            Owned { dual, similarities: vec![1.0; 3], bias: (0.0, 0.0), sign: 1.0, alpha: 2.0, beta: 3.5, cap: 1e12 };
+        for n_newton_steps in [0, NEWTON_STEPS] {
+            assert!((owned.searched(n_newton_steps) - 999_999_991.0).abs() < 1e-5);
         }
     }
 

@@ -106,12 +106,13 @@ impl Learner for Miles {
     type Model = EmbeddingModel;
 
     fn fit(&self, bags: &BagSet<Label>) -> Result<EmbeddingModel, FitError> {
-        let Selection { sigma2, columns, weights, bias, .. } = self.select(bags)?;
+        let Selection { sigma2, columns, weights, bias, certificate } = self.select(bags)?;
         let chosen = columns
             .iter()
             .map(|&column| &bags.instances().as_slice()[column * bags.n_features()..][..bags.n_features()]);
-        EmbeddingModel::new(sigma2, bags.n_features(), chosen.zip(weights), bias)
-            .map_err(|error| MioError::from(error).of(NAME))
+        let model = EmbeddingModel::new(sigma2, bags.n_features(), chosen.zip(weights), bias)
+            .map_err(|error| MioError::from(error).of(NAME))?;
+        Ok(model.certified(certificate.worst()))
     }
 }
 
@@ -119,11 +120,13 @@ impl Tunable for Miles {
     type Values<'a> = Distances;
 
     fn shares_values(&self, other: &Miles) -> bool {
-        self.seed == other.seed
+        (self.seed, self.memory_mib) == (other.seed, other.memory_mib)
     }
 
     fn values(&self, bags: &BagSet<Label>) -> Result<Distances, FitError> {
-        Distances::new(bags, self.check()?.seed, self.memory_mib).map_err(|error| error.of(NAME))
+        let params = self.check()?;
+        let values = require_memory(bags, params.memory_mib).and_then(|()| Distances::new(bags, params.seed));
+        values.map_err(|error| error.of(NAME))
     }
 
     fn held_out_scores(
@@ -137,7 +140,7 @@ impl Tunable for Miles {
         require_both_classes(bags, train)?;
         let labels: Vec<Label> = train.iter().map(|&bag_idx| bags.labels()[bag_idx]).collect();
         let score = || {
-            let sigma2 = distances.sigma2(params.width)?;
+            let sigma2 = distances.sigma2(params.width, bags, train)?;
             let selection = params.solve(&distances.embed(bags, train, train, sigma2)?, &labels, sigma2)?;
             let embedded = distances.embed(bags, train, test, sigma2)?;
             let mut weights = vec![0.0; embedded.nrows()];

@@ -85,9 +85,7 @@ impl Mio {
     /// If a parameter is out of range, the width is a multiple of a median that a stream cannot know, or the horizon or the number of features is 0.
     pub fn stream(&self, n_features: usize, horizon: Option<u64>) -> Result<MioStream, FitError> {
         let params = self.check()?;
-        let at_least_one = ParamRange::AtLeast(1.0);
-        at_least_one.require("number of features", n_features as f64)?;
-        horizon.map_or(Ok(()), |horizon| at_least_one.require("horizon", horizon as f64))?;
+        horizon.map_or(Ok(()), |horizon| ParamRange::AtLeast(1.0).require("horizon", horizon as f64))?;
         let sigma2 = params.width.of_stream().map_err(|error| error.of(NAME))?;
         params.stream_of(n_features, sigma2, horizon).map_err(|error| error.of(NAME))
     }
@@ -207,34 +205,38 @@ impl Learner for Mio {
 }
 
 impl Tunable for Mio {
-    type Values<'a> = Distances;
+    /// None where similarities are computed bag by bag.
+    type Values<'a> = Option<Distances>;
 
     fn shares_values(&self, other: &Mio) -> bool {
-        self.seed == other.seed
+        let of = |mio: &Mio| (mio.seed, mio.memory_mib, mio.budget == Budget::Unlimited);
+        of(self) == of(other)
     }
 
-    fn values(&self, bags: &BagSet<Label>) -> Result<Distances, FitError> {
-        Distances::new(bags, self.check()?.seed, self.memory_mib).map_err(|error| error.of(NAME))
+    fn values(&self, bags: &BagSet<Label>) -> Result<Option<Distances>, FitError> {
+        let params = self.check()?;
+        let values = params.keeps_similarities(bags).then(|| Distances::new(bags, params.seed));
+        values.transpose().map_err(|error| error.of(NAME))
     }
 
     fn held_out_scores(
         &self,
         bags: &BagSet<Label>,
-        distances: &Distances,
+        distances: &Option<Distances>,
         train: &[usize],
         test: &[usize],
     ) -> Result<Vec<f64>, FitError> {
         let params = self.check_for_fit()?;
-        if params.budget != Budget::Unlimited {
+        let Some(distances) = distances else {
             let model = params.fit(&bags.select(train))?;
             return test.iter().map(|&bag_idx| Ok(model.score(bags.bag(bag_idx))?)).collect();
-        }
+        };
         require_both_classes(bags, train)?;
         let order = params.presentation(train);
         let labels: Vec<Label> = order.iter().map(|&bag_idx| bags.labels()[bag_idx]).collect();
         let sizes: Vec<usize> = order.iter().map(|&bag_idx| bags.columns_of(bag_idx).len()).collect();
         let score = || {
-            let sigma2 = distances.sigma2(params.width)?;
+            let sigma2 = distances.sigma2(params.width, bags, train)?;
             let (dual, rules, _) = params.play_on(&distances.embed(bags, &order, &order, sigma2)?, &sizes, &labels);
             let (weights, bias) = dual.weights(&rules, dual.last_net(&rules));
             Ok(scores(&distances.embed(bags, &order, test, sigma2)?, &weights, bias))

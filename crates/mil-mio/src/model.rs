@@ -2,8 +2,7 @@
 
 use mil_core::model_file::SavedModel;
 use mil_core::{Bag, BagModel, ScoreError, finite_score};
-use mil_kernels::{Candidates, Kernel, KernelError, cross_gram};
-use nalgebra::DMatrix;
+use mil_kernels::{Candidates, KernelError};
 use serde::{Deserialize, Serialize};
 
 /// A linear machine over similarities to selected instances,
@@ -16,6 +15,7 @@ pub struct EmbeddingModel {
     concepts: Candidates,
     weights: Vec<f64>,
     bias: f64,
+    defect: Option<f64>,
 }
 
 /// What each instance of a bag contributes to its score.
@@ -23,7 +23,7 @@ pub struct EmbeddingModel {
 pub struct Contributions {
     /// $g(x)$, one for each instance; they add up to the score of the bag less the bias.
     pub values: Vec<f64>,
-    /// Whether an instance is among the nearest of its bag to some concept; others have no say.
+    /// Whether an instance is among the nearest of its bag to some concept, and not so far that its similarity is 0; others have no say.
     pub has_say: Vec<bool>,
 }
 
@@ -42,7 +42,19 @@ impl EmbeddingModel {
             let all = Bag::new("concepts", n_features, &values).expect("candidates are instances of bags");
             concepts.extend(&all)?;
         }
-        Ok(EmbeddingModel { concepts, weights, bias })
+        Ok(EmbeddingModel { concepts, weights, bias, defect: None })
+    }
+
+    /// The same with what its certificate says.
+    pub(crate) fn certified(self, defect: f64) -> EmbeddingModel {
+        EmbeddingModel { defect: Some(defect), ..self }
+    }
+
+    /// How far the weights may be from the optimum of MILES: the worst relative defect that their certificate shows. Above the tolerance of the parameters only where rounding or the solver's budget did not allow for
+    /// more. `None` for MIO, which solves no problem.
+    #[must_use]
+    pub fn defect(&self) -> Option<f64> {
+        self.defect
     }
 
     /// Number of instances selected.
@@ -81,18 +93,19 @@ impl EmbeddingModel {
         bag.require_features(self.n_features())?;
         let mut values = vec![0.0; bag.n_instances()];
         let mut has_say = vec![false; bag.n_instances()];
-        if self.n_concepts() > 0 {
-            let concepts: Vec<f64> = self.concepts().flat_map(|(concept, _)| concept.to_vec()).collect();
-            let concepts = DMatrix::from_vec(self.n_features(), self.n_concepts(), concepts);
-            let kernel = Kernel::Gaussian { gamma: 1.0 / self.sigma2() };
-            let similarities = cross_gram(&kernel, bag.matrix(), &concepts).map_err(|error| refused(bag, &error))?;
-            for (column, weight) in similarities.column_iter().zip(&self.weights) {
-                let largest = column.max();
-                let nearest: Vec<usize> = (0..column.len()).filter(|&idx| column[idx] == largest).collect();
-                for &instance_idx in &nearest {
-                    values[instance_idx] += weight * largest / nearest.len() as f64;
-                    has_say[instance_idx] = true;
-                }
+        // Each instance as a bag of its own, so that the largest similarity is the one that scores.
+        let similarity_of = |instance| {
+            let lone = Bag::new(bag.name(), self.n_features(), instance).expect("an instance of a bag is a bag");
+            self.concepts.similarity().to_bag(&lone).map_err(|error| refused(bag, &error))
+        };
+        let similarities: Vec<Vec<f64>> = bag.instances().map(similarity_of).collect::<Result<_, _>>()?;
+        for (concept, weight) in self.weights.iter().enumerate() {
+            let largest = similarities.iter().fold(0.0_f64, |largest, of_instance| largest.max(of_instance[concept]));
+            let nearest: Vec<usize> =
+                (0..similarities.len()).filter(|&idx| similarities[idx][concept] == largest && largest > 0.0).collect();
+            for &instance_idx in &nearest {
+                values[instance_idx] += weight * largest / nearest.len() as f64;
+                has_say[instance_idx] = true;
             }
         }
         Ok(Contributions { values, has_say })
@@ -139,7 +152,7 @@ impl SavedModel for EmbeddingModel {
 
     fn check(&self) -> Result<(), &'static str> {
         let sound = self.weights.len() == self.concepts.similarity().n_candidates()
-            && self.weights.iter().chain([&self.bias]).all(|value| value.is_finite());
+            && self.weights.iter().chain([&self.bias]).chain(&self.defect).all(|value| value.is_finite());
         if sound { Ok(()) } else { Err("the weights are not one finite number for each concept") }
     }
 }

@@ -40,7 +40,7 @@ impl Mio {
                 let round = table.round(bag_idx, label, visit)?;
                 steps[bag_idx] = (round.step, table.n_candidates());
                 figures.loss += round.loss;
-                figures.n_mistakes += usize::from((round.score >= 0.0) != (label == Label::Positive));
+                figures.n_mistakes += usize::from(round.is_mistake(label));
                 figures.n_steps += usize::from(round.step > 0.0);
             }
             figures.n_selected = table.n_selected();

@@ -51,11 +51,11 @@ pub struct Account {
     pub comparator: Vec<f64>,
     /// The same of the comparator that knows them all.
     pub hindsight: Vec<f64>,
-    /// The bound on the difference of the first two.
+    /// The bound on the difference of the first two. Under a budget it is proved for comparators whose candidates have not gone.
     pub bound: Vec<f64>,
     /// Rounds whose bag was on the wrong side.
     pub n_mistakes: Vec<usize>,
-    /// Candidates there were.
+    /// Candidates there were in the round, those of its own bag included.
     pub n_candidates: Vec<usize>,
     /// Candidates whose weight was not 0.
     pub n_selected: Vec<usize>,
@@ -97,7 +97,7 @@ impl Mio {
     /// If a parameter is out of range, numbers are too large, or the comparator has a bias and the game has none.
     ///
     /// # Panics
-    /// If the comparator names an instance that is not in these bags.
+    /// If the comparator names an instance that is not in these bags, or has not one weight for each.
     pub fn account(&self, bags: &BagSet<Label>, comparator: &Selection) -> Result<Account, FitError> {
         let game = Mio { width: Width::Squared(comparator.sigma2), n_passes: 1, ..self.clone() };
         game.check()?;
@@ -111,20 +111,20 @@ impl Mio {
             has_arrived[bag_idx] = true;
             let (bag, label) = (bags.bag(bag_idx), bags.labels()[bag_idx]);
             let (alpha, beta) = stream.regularisers();
-            let n_selected = stream.n_selected();
+            let (n_selected, n_candidates) = (stream.n_selected(), stream.n_candidates() + bag.n_instances());
             let round = stream.round(bag, label)?;
             let rival_losses = rival.losses(bags, bag_idx, &has_arrived)?;
             loss += round.loss;
             known += rival_losses[0];
             all += rival_losses[1];
             gradients += round.subgradient / (2.0 * beta);
-            n_mistakes += usize::from((round.score >= 0.0) != (label == Label::Positive));
+            n_mistakes += usize::from(round.is_mistake(label));
             account.loss.push(loss);
             account.comparator.push(known);
             account.hindsight.push(all);
             account.bound.push(rival.regulariser(alpha, beta) + gradients);
             account.n_mistakes.push(n_mistakes);
-            account.n_candidates.push(stream.n_candidates());
+            account.n_candidates.push(n_candidates);
             account.n_selected.push(n_selected);
         }
         Ok(account)
@@ -145,6 +145,7 @@ impl<'a> Rival<'a> {
         if selection.bias != 0.0 && game.bias == 0.0 {
             return Err(MioError::ComparatorBias(selection.bias));
         }
+        assert_eq!(selection.columns.len(), selection.weights.len(), "a weight for each instance");
         let mut concepts = Candidates::new(bags.n_features(), selection.sigma2)?;
         let values: Vec<f64> = bags.instances().select_columns(&selection.columns).data.into();
         if !values.is_empty() {

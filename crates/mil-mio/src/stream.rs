@@ -70,9 +70,7 @@ impl MioStream {
         self.dual.values.resize(self.n_candidates(), 0.0);
         self.arrivals.resize(self.n_candidates(), self.dual.n_rounds + 1);
         self.n_arrived += bag.n_instances() as u64;
-        let round = self.again(bag, label)?;
-        self.evict();
-        Ok(round)
+        self.again(bag, label)
     }
 
     /// Plays a round with a bag that was presented before: nothing is appended.
@@ -84,6 +82,7 @@ impl MioStream {
         self.embed(bag, &mut similarities)?;
         let round = self.dual.play(&self.rules, &similarities, label);
         self.similarities = similarities;
+        self.evict();
         Ok(round)
     }
 

@@ -1,7 +1,7 @@
 //! Agreement with `fixtures/golden/mio_stream.json` and `miles.json`: every score, loss and step of six streams, and the optima of MILES.
 
 use mil_core::{Bag, BagModel, BagSet, Label, Learner};
-use mil_mio::{Miles, Mio, MioStream, Order, Revisit, Round, Schedule, Width};
+use mil_mio::{EmbeddingModel, Miles, Mio, MioStream, Order, Revisit, Round, Schedule, Width};
 use serde_json::Value;
 
 fn read(text: &str) -> Value {
@@ -150,30 +150,29 @@ fn miles_reaches_the_golden_optima() {
 
 #[test]
 fn contributions_of_instances_are_those_of_their_concepts() {
-    // Two concepts by hand: +2 at 0 and -1 at 10; the bag has two instances at 1, equally near to the first, and one at 9.
-    let mut builder = BagSet::builder();
-    builder.bag("p", Label::Positive, [[0.0]]).unwrap().bag("n", Label::Negative, [[10.0]]).unwrap();
-    let model =
-        Miles { width: Width::Squared(100.0), lambda: 0.1, ..Miles::default() }.fit(&builder.build().unwrap()).unwrap();
+    // Two concepts by hand, +2 at 0 and -1 at 10, with a width of 100 and a bias of 0.5.
+    let model: EmbeddingModel = serde_json::from_value(serde_json::json!({
+        "concepts": { "sigma2": 100.0, "centre": [5.0], "candidates": [0.0, 10.0] },
+        "weights": [2.0, -1.0],
+        "bias": 0.5,
+        "defect": null,
+    }))
+    .unwrap();
+    // Two instances are equally near to the first concept, one is nearest to the second, one is nearest to none.
     let bag = Bag::new("bag", 1, &[1.0, 9.0, 1.0, 5.0]).unwrap();
     let found = model.contributions(bag).unwrap();
-    assert_eq!(
-        found.has_say,
-        [true, true, true, false][..found.has_say.len()]
-            .to_vec()
-            .into_iter()
-            .enumerate()
-            .map(|(at, say)| {
-                // Without a concept at 10 the instance at 9 is nobody's nearest.
-                say && (at != 1 || model.concepts().any(|(concept, _)| concept[0] == 10.0))
-            })
-            .collect::<Vec<_>>()
-    );
-    assert_eq!(found.values[0], found.values[2]);
-    assert_eq!(found.values[3], 0.0);
-    let total: f64 = found.values.iter().sum();
-    assert!((total + model.bias() - model.score(bag).unwrap()).abs() < 1e-12);
-    let of_first =
-        model.concepts().find(|(concept, _)| concept[0] == 0.0).expect("the positive instance is a concept").1;
-    assert!((found.values[0] - 0.5 * of_first * (-0.01_f64).exp()).abs() < 1e-12);
+    assert_eq!(found.has_say, [true, true, true, false]);
+    let near = (-0.01_f64).exp();
+    for (found, expected) in found.values.iter().zip([near, -near, near, 0.0]) {
+        assert!(close(*found, expected, 1e-14));
+    }
+    let scores = model.instance_scores(bag).unwrap().unwrap();
+    for (score, expected) in scores.iter().zip([near, -near, near, 0.0]) {
+        assert!(close(*score, expected + 0.5 / 3.0, 1e-14));
+    }
+    assert!(close(model.score(bag).unwrap(), near + 0.5, 1e-14));
+    // So far away that no similarity is left: nobody has a say, and the bias is shared by all.
+    let far = Bag::new("far", 1, &[1e4, 2e4]).unwrap();
+    assert_eq!(model.contributions(far).unwrap().has_say, [false, false]);
+    assert_eq!(model.instance_scores(far).unwrap().unwrap(), [0.25, 0.25]);
 }

@@ -176,7 +176,7 @@ proptest! {
     }
 
     #[test]
-    fn scores_over_shared_distances_are_those_of_a_fit(mio in games(), bags in small_sets(), has_bias in any::<bool>()) {
+    fn scores_over_shared_distances_are_those_of_a_fit(mio in games(), bags in small_sets()) {
         let n = bags.n_bags();
         let (train, test): (Vec<usize>, Vec<usize>) = (0..n).partition(|idx| idx % 3 != 2);
         prop_assume!(bags.select(&train).require_both_classes().is_ok());
@@ -187,10 +187,22 @@ proptest! {
             let expected = mio.fit(&bags.select(&train)).unwrap().scores(&bags.select(&test)).unwrap();
             prop_assert!(agree(found.clone(), expected.clone()), "{found:?}, fitted {expected:?}");
         }
-        // The optimum of MILES need not be unique, its objective is: weights are compared by what they cost.
-        let miles = Miles { width: mio.width, has_bias, ..Miles::default() };
-        let found = miles.held_out_scores(&bags, &miles.values(&bags).unwrap(), &train, &test).unwrap();
-        prop_assert!(found.len() == test.len() && found.iter().all(|score| score.is_finite()));
+        // A median is that of the training part alone; here it may be 0.
+        let over_median = Mio { width: Width::OverMedian(0.7), n_passes: 2, ..mio };
+        let found = over_median.held_out_scores(&bags, &over_median.values(&bags).unwrap(), &train, &test);
+        match over_median.fit(&bags.select(&train)) {
+            Ok(model) => prop_assert!(agree(found.unwrap(), model.scores(&bags.select(&test)).unwrap())),
+            Err(error) => prop_assert_eq!(found.unwrap_err().to_string(), error.to_string()),
+        }
+    }
+
+    #[test]
+    fn every_selection_is_certified(mio in games(), bags in small_sets(), has_bias in any::<bool>(), lambda in prop::sample::select(vec![0.01, 0.2, 1.0])) {
+        let miles = Miles { width: mio.width, has_bias, lambda, ..Miles::default() };
+        let certificate = miles.select(&bags).unwrap().certificate;
+        prop_assert!(certificate.holds(1e-7), "{certificate:?}");
+        prop_assert_eq!(miles.fit(&bags).unwrap().defect(), Some(certificate.worst()));
+        prop_assert_eq!(mio.fit(&bags).unwrap().defect(), None);
     }
 
     #[test]
@@ -204,7 +216,7 @@ proptest! {
                 prop_assert!((total - model.score(bag).unwrap()).abs() <= 1e-12 * scale);
                 let scores = model.instance_scores(bag).unwrap().expect("instances are scored");
                 let of_those = scores.iter().zip(&contributions.has_say).filter(|(_, has_say)| **has_say);
-                if model.n_concepts() > 0 {
+                if contributions.has_say.contains(&true) {
                     prop_assert!((of_those.map(|(score, _)| score).sum::<f64>() - total).abs() <= 1e-12 * scale);
                 }
             }
@@ -345,7 +357,7 @@ fn parameters_that_make_no_sense_are_refused_with_a_remedy() {
         said(Miles { memory_mib: 1, ..Miles::default() }.select(&many_bags()).unwrap_err()).contains("memory_mib is 1")
     );
     assert!(
-        said(Mio { memory_mib: 1, ..stated.clone() }.values(&many_bags()).unwrap_err()).contains("memory_mib is 1")
+        said(Miles { memory_mib: 1, ..Miles::default() }.values(&many_bags()).unwrap_err()).contains("memory_mib is 1")
     );
 
     let mut twins = BagSet::builder();
@@ -437,4 +449,33 @@ fn a_heavy_price_selects_nothing() {
     assert!(bags.bags().all(|bag| model.score(bag).unwrap() == score));
     let n = bags.bag(0).n_instances();
     assert_eq!(model.instance_scores(bags.bag(0)).unwrap().unwrap(), vec![score / n as f64; n]);
+}
+
+#[test]
+fn miles_over_shared_distances_is_miles() {
+    // On real data the optimum is unique.
+    let bags = mil_data::catalogue::musk1();
+    let (train, test): (Vec<usize>, Vec<usize>) = (0..bags.n_bags()).partition(|idx| idx % 5 != 2);
+    for has_bias in [false, true] {
+        let miles = Miles { has_bias, ..Miles::default() };
+        let found = miles.held_out_scores(&bags, &miles.values(&bags).unwrap(), &train, &test).unwrap();
+        let expected = miles.fit(&bags.select(&train)).unwrap().scores(&bags.select(&test)).unwrap();
+        for (found, expected) in found.iter().zip(&expected) {
+            assert!((found - expected).abs() < 1e-6, "{found}, fitted {expected}");
+        }
+    }
+}
+
+#[test]
+fn a_search_needs_no_more_memory_than_a_fit() {
+    let bags = many_bags();
+    let plain = Mio { width: Width::Squared(5.0), n_passes: 2, ..Mio::default() };
+    let (train, test): (Vec<usize>, Vec<usize>) = (0..bags.n_bags()).partition(|idx| idx % 3 != 0);
+    let scores = |mio: &Mio| mio.held_out_scores(&bags, &mio.values(&bags).unwrap(), &train, &test).unwrap();
+    let little = Mio { memory_mib: 1, ..plain.clone() };
+    assert!(plain.values(&bags).unwrap().is_some() && little.values(&bags).unwrap().is_none());
+    assert!(!plain.shares_values(&little));
+    let (ample, tight) = (scores(&plain), scores(&little));
+    assert!(ample.iter().zip(&tight).all(|(a, b)| (a - b).abs() < 1e-9));
+    assert!(scores(&Mio { budget: Budget::Candidates(10), ..plain }).iter().all(|score| score.is_finite()));
 }

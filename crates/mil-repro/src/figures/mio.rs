@@ -184,27 +184,27 @@ fn draw_passes(context: &Context<'_>) -> Result<Drawing, FitError> {
     for (data, name) in [("musk1", "Musk1"), ("musk2", "Musk2")] {
         let bags = context.bags(data);
         let folds = StratifiedKFold { n_folds: 10, n_repeats, seed: context.seed }.split(bags.labels())?;
-        let distances = Mio::default().values(bags)?;
+        let (of_mio, of_miles) = (Mio::default().values(bags)?, miles.values(bags)?);
         let (mut accuracies, mut times) = (Vec::new(), Vec::new());
         for n_passes in PASSES {
             let mio = Mio { n_passes, ..Mio::default() };
-            let accuracy = accuracy(&mio, bags, &distances, &folds, n_repeats)?;
+            let accuracy = accuracy(&mio, bags, &of_mio, &folds, n_repeats)?;
             accuracies.push(Point {
                 x: n_passes as f64,
                 y: 100.0 * accuracy.mean,
                 half_width: accuracy.half_width.map(|half| 100.0 * half),
             });
-            times.push(Point::at(n_passes as f64, 1e3 * seconds(&mio, bags, &distances)?));
+            times.push(Point::at(n_passes as f64, 1e3 * seconds(&mio, bags, &of_mio)?));
             context.step(&format!("{n_passes} passes over {data}"));
         }
-        let of_miles = accuracy(&miles, bags, &distances, &folds, n_repeats)?;
-        let miles_time = 1e3 * seconds(&miles, bags, &distances)?;
+        let by_miles = accuracy(&miles, bags, &of_miles, &folds, n_repeats)?;
+        let miles_time = 1e3 * seconds(&miles, bags, &of_miles)?;
         context.step(&format!("MILES on {data}"));
         let ten = PASSES.iter().position(|n_passes| *n_passes == 10).expect("ten is among them");
         drawing.findings.push(format!(
             "{name}: {:.1} % after ten passes, MILES {:.1} %.",
             accuracies[ten].y,
-            100.0 * of_miles.mean
+            100.0 * by_miles.mean
         ));
         drawing.timed_findings.push(format!(
             "{name}: ten passes take {:.2} ms, MILES by column generation {miles_time:.2} ms, a ratio of {:.2}.",
@@ -217,7 +217,7 @@ fn draw_passes(context: &Context<'_>) -> Result<Drawing, FitError> {
             x: AxisSpec::linear("passes"),
             y: AxisSpec::linear("bags labelled right, %"),
             series: vec![line(accuracies)],
-            levels: vec![Level { name: "MILES".to_owned(), y: 100.0 * of_miles.mean }],
+            levels: vec![Level { name: "MILES".to_owned(), y: 100.0 * by_miles.mean }],
         });
         drawing.timed.push(Panel {
             title: format!("{name}: time of a fit"),
