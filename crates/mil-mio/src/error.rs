@@ -27,11 +27,16 @@ pub enum MioError {
         /// What is allowed.
         memory_mib: usize,
     },
-    /// The median squared distance is 0 or beyond `f64`, so that a width in units of it means nothing.
+    /// A multiple of the median squared distance that is 0 or beyond `f64`.
     #[error(
-        "the median squared distance between instances is {0}; rescale the features, or state the width itself (`width=1.5`)"
+        "the median squared distance between instances is {median}, and {ratio} times that is no width; rescale the features, or state the width itself (`width=1.5`)"
     )]
-    NoMedian(f64),
+    NoMedian {
+        /// The median.
+        median: f64,
+        /// The multiple asked for.
+        ratio: f64,
+    },
     /// A stream knows no median beforehand.
     #[error("a stream cannot know the median distance of bags to come; state the width itself (`width=1.5`)")]
     WidthOfStream,

@@ -29,7 +29,7 @@ impl Width {
             Width::OverMedian(ratio) => {
                 let median = median();
                 let sigma2 = ratio * median;
-                if sigma2.is_finite() && 0.0 < sigma2 { Ok(sigma2) } else { Err(MioError::NoMedian(median)) }
+                if sigma2.is_finite() && 0.0 < sigma2 { Ok(sigma2) } else { Err(MioError::NoMedian { median, ratio }) }
             }
         }
     }
