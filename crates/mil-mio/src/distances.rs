@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use mil_core::{BagSet, FitError, Label};
+use mil_core::{BagSet, Label};
 use mil_kernels::{Centre, KernelError, median_squared_distance, similarities_of, squared_distances_within};
 use nalgebra::DMatrix;
 
@@ -71,17 +71,5 @@ pub(crate) fn require_memory(bags: &BagSet<Label>, memory_mib: usize) -> Result<
     match needed_mib(n_instances, n_bags) {
         needed_mib if needed_mib <= memory_mib => Ok(()),
         needed_mib => Err(MioError::Memory { n_bags, n_instances, needed_mib, memory_mib }),
-    }
-}
-
-/// Refuses a part of the bags that are of one class only.
-pub(crate) fn require_both_classes(bags: &BagSet<Label>, part: &[usize]) -> Result<(), FitError> {
-    let has = |wanted: Label| part.iter().any(|&bag_idx| bags.labels()[bag_idx] == wanted);
-    match (has(Label::Negative), has(Label::Positive)) {
-        (true, true) => Ok(()),
-        (negative, _) => {
-            let label = if negative { Label::Negative } else { Label::Positive };
-            Err(FitError::SingleClass { label, n_bags: part.len() })
-        }
     }
 }

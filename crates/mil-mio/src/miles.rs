@@ -33,7 +33,7 @@ use mil_kernels::{Centre, similarities_of, squared_distances_within};
 use mil_qp::{Certificate, OneNormSettings, OneNormSvm};
 use nalgebra::DMatrix;
 
-use crate::distances::{Distances, require_both_classes, require_memory, scores};
+use crate::distances::{Distances, require_memory, scores};
 use crate::{EmbeddingModel, MioError, Width};
 
 const NAME: &str = "MILES";
@@ -137,7 +137,7 @@ impl Tunable for Miles {
         test: &[usize],
     ) -> Result<Vec<f64>, FitError> {
         let params = self.check()?;
-        require_both_classes(bags, train)?;
+        bags.require_both_classes_among(train.iter().copied())?;
         let labels: Vec<Label> = train.iter().map(|&bag_idx| bags.labels()[bag_idx]).collect();
         let score = || {
             let sigma2 = distances.sigma2(params.width, bags, train)?;

@@ -42,7 +42,7 @@ use mil_kernels::{Centre, similarities_of, squared_distances_within};
 use nalgebra::DMatrix;
 use rand::seq::SliceRandom;
 
-use crate::distances::{Distances, require_both_classes, scores};
+use crate::distances::{Distances, scores};
 use crate::game::{Dual, Growth, LARGEST, LEAST_BETA, Rules};
 use crate::passes::{OnMatrix, OnStream, order_rng};
 use crate::{Budget, EmbeddingModel, MioError, MioStream, Order, PassFigures, Revisit, Schedule, Width};
@@ -231,7 +231,7 @@ impl Tunable for Mio {
             let model = params.fit(&bags.select(train))?;
             return test.iter().map(|&bag_idx| Ok(model.score(bags.bag(bag_idx))?)).collect();
         };
-        require_both_classes(bags, train)?;
+        bags.require_both_classes_among(train.iter().copied())?;
         let order = params.presentation(train);
         let labels: Vec<Label> = order.iter().map(|&bag_idx| bags.labels()[bag_idx]).collect();
         let sizes: Vec<usize> = order.iter().map(|&bag_idx| bags.columns_of(bag_idx).len()).collect();

@@ -11,7 +11,6 @@ use nalgebra::DMatrix;
 
 use crate::SvmError;
 use crate::machine::best;
-use crate::task::require_both_classes;
 
 /// The parameters that all learners over bags have. Implemented by [`over_bags!`].
 pub(crate) trait OverBags: Params + Clone + Sync {
@@ -119,7 +118,7 @@ pub(crate) fn held_out_scores<L: SeparatesBags>(
 ) -> Result<Vec<f64>, FitError> {
     let mut in_play = vec![false; bags.n_bags()];
     train.iter().for_each(|&bag_idx| in_play[bag_idx] = true);
-    require_both_classes(bags.labels(), &in_play)?;
+    bags.require_both_classes_among(train.iter().copied())?;
     let separation = separate(learner, gram, bags.labels(), &in_play)?;
     Ok(test.iter().map(|&bag_idx| separation.values[bag_idx]).collect())
 }

@@ -39,7 +39,7 @@ impl<'a> Task<'a> {
     }
 
     fn over(bags: &'a BagSet<Label>, kernel: &'a InstanceKernel<'a>, in_play: Vec<bool>) -> Result<Task<'a>, FitError> {
-        require_both_classes(bags.labels(), &in_play)?;
+        bags.require_both_classes_among((0..bags.n_bags()).filter(|&bag_idx| in_play[bag_idx]))?;
         Ok(Task { bags, kernel, in_play })
     }
 
@@ -76,16 +76,4 @@ impl<'a> Task<'a> {
     pub(crate) fn negative_instances(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         self.blocks(Label::Negative).flatten()
     }
-}
-
-/// Refuses bags in play of one class only.
-pub(crate) fn require_both_classes(labels: &[Label], in_play: &[bool]) -> Result<(), FitError> {
-    let labels = || labels.iter().zip(in_play).filter(|(_, in_play)| **in_play).map(|(label, _)| *label);
-    let has = |wanted| labels().any(|label| label == wanted);
-    let lone = match (has(Label::Negative), has(Label::Positive)) {
-        (true, true) => return Ok(()),
-        (_, false) => Label::Negative,
-        (false, true) => Label::Positive,
-    };
-    Err(FitError::SingleClass { label: lone, n_bags: labels().count() })
 }

@@ -285,11 +285,25 @@ impl BagSet<Label> {
     /// # Errors
     /// [`FitError::SingleClass`].
     pub fn require_both_classes(&self) -> Result<(), FitError> {
-        let first = self.labels[0];
-        if self.labels.iter().all(|&label| label == first) {
-            return Err(FitError::SingleClass { label: first, n_bags: self.n_bags() });
+        self.require_both_classes_among(0..self.n_bags())
+    }
+
+    /// Refuses some of the bags if they lack one of the two classes.
+    ///
+    /// # Errors
+    /// [`FitError::SingleClass`]; of no bags at all it says that they are positive.
+    ///
+    /// # Panics
+    /// If a position is out of range.
+    pub fn require_both_classes_among(&self, bag_idxs: impl IntoIterator<Item = usize>) -> Result<(), FitError> {
+        let mut counts = [0, 0];
+        bag_idxs.into_iter().for_each(|bag_idx| counts[self.labels[bag_idx].class_idx()] += 1);
+        let n_bags = counts.iter().sum();
+        match [counts[Label::Negative.class_idx()], counts[Label::Positive.class_idx()]] {
+            [0, _] => Err(FitError::SingleClass { label: Label::Positive, n_bags }),
+            [_, 0] => Err(FitError::SingleClass { label: Label::Negative, n_bags }),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn bags_of(&self, wanted: Label) -> impl Iterator<Item = Bag<'_>> + Clone {
