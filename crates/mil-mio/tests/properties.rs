@@ -479,3 +479,46 @@ fn a_search_needs_no_more_memory_than_a_fit() {
     assert!(ample.iter().zip(&tight).all(|(a, b)| (a - b).abs() < 1e-9));
     assert!(scores(&Mio { budget: Budget::Candidates(10), ..plain }).iter().all(|score| score.is_finite()));
 }
+
+#[test]
+fn a_bag_that_comes_again_keeps_the_budget_too() {
+    let bags = five_gaussians(10, 9);
+    let mut stream = Mio { width: Width::Squared(5.0), ..Mio::default() }.stream(2, None).unwrap();
+    for (bag, &label) in bags.bags().zip(bags.labels()) {
+        stream.round(bag, label).unwrap();
+    }
+    assert!(stream.n_candidates() > 2 && stream.clone().with_budget(Budget::Candidates(0)).is_err());
+    let mut stream = stream.with_budget(Budget::Candidates(2)).unwrap();
+    stream.again(bags.bag(0), bags.labels()[0]).unwrap();
+    assert_eq!(stream.n_candidates(), 2);
+}
+
+#[test]
+fn instances_are_scored_by_the_round_to_come_as_their_bag_is() {
+    // The net of an any-time stream grows with every round, so that the last one gives other scores.
+    let bags = five_gaussians(20, 10);
+    let mut stream = Mio { width: Width::Squared(5.0), ..Mio::default() }.stream(2, None).unwrap();
+    for (bag, &label) in bags.bags().zip(bags.labels()) {
+        stream.round(bag, label).unwrap();
+    }
+    let mut n_compared = 0;
+    for bag in bags.bags() {
+        let total: f64 = stream.instance_scores(bag).unwrap().unwrap().iter().sum();
+        // Where all instances have a say, their scores add up to that of the bag.
+        if stream.model().contributions(bag).unwrap().has_say.iter().all(|has_say| *has_say) {
+            assert!((total - stream.score(bag).unwrap()).abs() < 1e-12);
+            assert!((total - stream.model().score(bag).unwrap()).abs() > 1e-6);
+            n_compared += 1;
+        }
+    }
+    assert!(n_compared > 5, "{n_compared} bags");
+}
+
+#[test]
+fn absurd_sizes_are_refused_before_memory_is_asked_for() {
+    let mio = Mio { width: Width::Squared(1.0), ..Mio::default() };
+    assert!(mio.stream(usize::MAX, None).unwrap_err().to_string().contains("number of features"));
+    assert!(
+        Mio { n_passes: usize::MAX, ..mio }.fit(&five_gaussians(6, 1)).unwrap_err().to_string().contains("n_passes")
+    );
+}
