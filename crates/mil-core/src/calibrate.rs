@@ -52,7 +52,10 @@ pub struct OutOfBag;
 /// A model that scored its own training bags without peeking, as bootstrap ensembles do.
 pub trait OutOfBagScores: BagModel {
     /// One score per training bag, in the scale of [`BagModel::score`].
-    fn out_of_bag_scores(&self) -> &[f64];
+    ///
+    /// # Errors
+    /// If the ensemble was not grown so that it has them.
+    fn out_of_bag_scores(&self) -> Result<Vec<f64>, FitError>;
 }
 
 impl<L> ScoreSource<L> for OutOfFold
@@ -75,7 +78,7 @@ where
 {
     fn fit_and_score(&self, learner: &L, bags: &BagSet<Label>) -> Result<(L::Model, Vec<f64>), FitError> {
         let model = learner.fit(bags)?;
-        let scores = model.out_of_bag_scores().to_vec();
+        let scores = model.out_of_bag_scores()?;
         Ok((model, scores))
     }
 }

@@ -128,8 +128,8 @@ impl BagModel for ShiftedModel {
 }
 
 impl OutOfBagScores for ShiftedModel {
-    fn out_of_bag_scores(&self) -> &[f64] {
-        &self.0
+    fn out_of_bag_scores(&self) -> Result<Vec<f64>, FitError> {
+        Ok(self.0.clone())
     }
 }
 

@@ -74,6 +74,12 @@ impl<'a> Bag<'a> {
         self.values.chunks_exact(self.n_features)
     }
 
+    /// All values, instance after instance.
+    #[must_use]
+    pub fn values(&self) -> &'a [f64] {
+        self.values
+    }
+
     /// The instances as a matrix, one column each.
     #[must_use]
     pub fn matrix(&self) -> DMatrixView<'a, f64> {
