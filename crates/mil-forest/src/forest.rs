@@ -7,12 +7,12 @@
 //! The engine knows instances with labels and weights, and has never heard of what is hidden in a bag. Cost of growing on $n$ instances: one sort per feature for all trees ([`Columns`]), then $O(n)$ a level, tree and test.
 //!
 //! ```
-//! use mil_forest::{Columns, Forest, Resolution, Sample};
+//! use mil_forest::{Columns, Forest, RandomForest, Resolution, Sample, Sampling};
 //! use nalgebra::DMatrix;
 //! let instances = DMatrix::from_fn(2, 100, |feature, idx| if feature == 0 { idx as f64 } else { (idx % 7) as f64 });
 //! let labels: Vec<u32> = (0..100).map(|idx| u32::from(idx >= 50)).collect();
 //! let columns = Columns::new(&instances, Resolution::Exact)?;
-//! let growth = mil_forest::RandomForest::default().growth(2);
+//! let growth = RandomForest { sampling: Sampling::Instances, ..RandomForest::default() }.growth(2);
 //! let (forest, samples) = Forest::grow(&columns, &Sample { labels: &labels, weights: None, n_classes: 2, offsets: &[] }, &growth)?;
 //! assert!(forest.posterior(&[90.0, 3.0])[1] > 0.9);
 //! assert!(forest.gains()[0] > forest.gains()[1]);

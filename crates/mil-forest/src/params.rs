@@ -114,10 +114,10 @@ macro_rules! forest_params {
                 max_depth: usize = 20, mil_core::ParamRange::Within(0.0, 1e4), "Tests on the way from the root of a tree to a leaf, at most.";
                 min_split: usize = 2, mil_core::ParamRange::AtLeast(2.0), "Instances that a node must have to be split.";
                 criterion: $crate::Criterion = $crate::Criterion::Entropy, mil_core::ParamRange::Any, "What a test should make small.";
-                tests: $crate::Tests = $crate::Tests::Random, mil_core::ParamRange::Any, "Which tests a node draws.";
+                tests: $crate::Tests = $crate::Tests::Best, mil_core::ParamRange::Any, "Which tests a node draws.";
                 n_tests: $crate::TestCount = $crate::TestCount::Root, mil_core::ParamRange::Any, "How many tests a node draws.";
-                sampling: $crate::Sampling = $crate::Sampling::Instances, mil_core::ParamRange::Any, "What each tree is grown on.";
-                weighting: $crate::Weighting = $crate::Weighting::Instances, mil_core::ParamRange::Any, "How much an instance counts.";
+                sampling: $crate::Sampling = $crate::Sampling::Bags, mil_core::ParamRange::Any, "What each tree is grown on.";
+                weighting: $crate::Weighting = $crate::Weighting::Bags, mil_core::ParamRange::Any, "How much an instance counts.";
                 resolution: $crate::Resolution = $crate::Resolution::Exact, mil_core::ParamRange::Any, "How finely values are told apart during growth.";
                 rule: mil_core::BagRule = mil_core::BagRule::Max, mil_core::ParamRange::Any, "How posteriors of instances become those of the bag.";
                 seed: u64 = 0, mil_core::ParamRange::Any, "Fixes samples, tests and labels drawn.";
