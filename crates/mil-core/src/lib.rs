@@ -10,7 +10,7 @@
 //!    learner's parameters once for code, documentation, command line and grid search;
 //! 4. [`Scaled`], [`Calibrated`] and [`Tuned`], wrappers that turn one learner, or several settings of one, into another, and
 //!    [`BagRule`], which pools instance scores into the score of the bag;
-//! 5. [`CrossValidation`], with [`metrics`] and [`stats`] to read its outcome;
+//! 5. [`CrossValidation`], with [`metrics`] and [`stats`] to read its outcome, and [`permutation_importance`];
 //! 6. [`model_file`], the one format in which models are kept;
 //! 7. [`NearestCentroid`], the naive baseline.
 //!
@@ -44,6 +44,7 @@ mod buffer;
 mod calibrate;
 mod cross_validation;
 mod error;
+mod importance;
 mod label;
 mod learner;
 mod nearest_centroid;
@@ -66,6 +67,7 @@ pub use buffer::Buffer;
 pub use calibrate::{Calibrated, CalibratedModel, OutOfBag, OutOfBagScores, OutOfFold, ScoreSource, best_threshold};
 pub use cross_validation::{CrossValidation, CvReport, Event, Observer, Stage};
 pub use error::{BagError, FitError, ScoreError};
+pub use importance::permutation_importance;
 pub use label::{BagLabel, ClassId, ClassNames, Label, Target};
 pub use learner::{BagModel, Learner, OnlineLearner, argmax, finite_score, witness_of};
 pub use nearest_centroid::{NearestCentroid, NearestCentroidModel};

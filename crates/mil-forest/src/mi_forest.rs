@@ -290,3 +290,71 @@ impl Tunable for MiForest {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Weighting;
+    use mil_core::{ClassId, ClassNames};
+
+    fn toy() -> BagSet<Label> {
+        let mut builder = BagSet::builder();
+        builder.bag("p", Label::Positive, [[0.0], [1.0], [2.0]]).unwrap();
+        builder.bag("n", Label::Negative, [[3.0], [4.0]]).unwrap();
+        builder.bag("alone", Label::Positive, [[5.0]]).unwrap();
+        builder.build().unwrap()
+    }
+
+    fn labels(columns: [[f64; 2]; 6]) -> Labels {
+        Labels { distributions: DMatrix::from_fn(2, 6, |class, idx| columns[idx][class]), loss: 0.0, entropy: 0.0 }
+    }
+
+    #[test]
+    fn trees_draw_labels_from_the_distribution_and_spare_witness_and_certain_ones() {
+        let bags = toy();
+        let task = Task::new(&bags, Weighting::Instances);
+        let hidden = Hidden::of(&task);
+        assert_eq!((hidden.bag_idxs.as_slice(), hidden.n_instances()), (&[0][..], 3));
+        let even = [0.5, 0.5];
+        let labels = labels([[0.75, 0.25], [0.6, 0.4], [1.0, 0.0], even, even, even]);
+        let witnesses = hidden.witnesses(&labels);
+        assert_eq!(witnesses, [1]);
+        let mut counts = [0; 6];
+        for tree_idx in 0..4000 {
+            let drawn = hidden.draw(&labels, &witnesses, 0, tree_idx);
+            drawn.iter().zip(&mut counts).for_each(|(label, count)| *count += label);
+        }
+        // The witness always, the negative bag never, the lone instance always, the others by their probability.
+        assert_eq!((counts[1], counts[2], counts[3], counts[4], counts[5]), (4000, 0, 0, 0, 4000));
+        assert!((900..1100).contains(&counts[0]), "{}", counts[0]);
+    }
+
+    #[test]
+    fn the_first_of_tied_instances_is_the_witness() {
+        let bags = toy();
+        let task = Task::new(&bags, Weighting::Instances);
+        let even = [0.5, 0.5];
+        assert_eq!(Hidden::of(&task).witnesses(&labels([even; 6])), [0]);
+    }
+
+    /// `witness` of `fixtures/golden/annealing.json`.
+    #[test]
+    fn witnesses_of_two_classes_that_both_hide_agree() {
+        let mut builder = BagSet::builder_of_classes(ClassNames::new(["0", "1"]));
+        builder.bag("0", ClassId(1), [[0.0], [1.0]]).unwrap().bag("1", ClassId(0), [[2.0], [3.0], [4.0]]).unwrap();
+        let bags = builder.build().unwrap();
+        let task = Task::new(&bags, Weighting::Instances);
+        let of_first =
+            [0.935_030_830_871_336, 0.5, 0.208_608_527_326_044_98, 0.034_445_195_666_211_18, 0.466_715_961_748_868_65];
+        let distributions =
+            DMatrix::from_fn(2, 5, |class, idx| if class == 0 { of_first[idx] } else { 1.0 - of_first[idx] });
+        let labels = Labels { distributions, loss: 0.0, entropy: 0.0 };
+        assert_eq!(Hidden::of(&task).witnesses(&labels), [1, 4]);
+    }
+
+    #[test]
+    fn a_draw_at_the_very_end_of_the_interval_is_a_class_that_can_be() {
+        assert_eq!(pick(&[0.5, 0.5 - 1e-17, 0.0], 1.0 - f64::EPSILON / 2.0), 1);
+        assert_eq!((pick(&[0.25, 0.75], 0.2), pick(&[0.25, 0.75], 0.25)), (0, 1));
+    }
+}

@@ -130,6 +130,20 @@ impl<Y: BagLabel> BagSet<Y> {
         self.offsets[bag_idx]..self.offsets[bag_idx + 1]
     }
 
+    /// The values of one feature, instance after instance.
+    ///
+    /// # Panics
+    /// If the position is out of range.
+    #[must_use]
+    pub fn feature_values(&self, feature_idx: usize) -> Vec<f64> {
+        self.instances.row(feature_idx).iter().copied().collect()
+    }
+
+    /// Other values of one feature, of the same set and so as sound as before.
+    pub(crate) fn set_feature_values(&mut self, feature_idx: usize, values: &[f64]) {
+        self.instances.row_mut(feature_idx).iter_mut().zip(values).for_each(|(old, new)| *old = *new);
+    }
+
     /// One bag.
     ///
     /// # Panics
