@@ -145,7 +145,7 @@ impl Forest {
         &self.trees
     }
 
-    /// Importance of each feature by impurity: what its tests take off the impurity of all instances, a mean over the trees. Features of many values are favoured; see [`permutation_importance`](crate::permutation_importance).
+    /// Importance of each feature by impurity: what its tests take off the impurity of all instances, a mean over the trees. Features of many values are favoured; see [`permutation_importance`](mil_core::permutation_importance).
     #[must_use]
     pub fn gains(&self) -> &[f64] {
         &self.gains
