@@ -1,8 +1,9 @@
-//! A figure of a paper and how to recompute it: the plots beside the table of rows.
+//! A figure of a paper and how to recompute it: plots, and tables other than that of the rows.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mil_core::{BagSet, FitError, Label};
+use mil_core::{BagSet, ClassId, FitError, Label};
+use mil_data::catalogue::DataSet;
 use serde::{Deserialize, Serialize};
 
 use crate::run::Progress;
@@ -12,7 +13,7 @@ pub const MAX_SERIES: usize = 6;
 /// Levels of one panel that a reader can still tell apart by their dashes.
 pub const MAX_LEVELS: usize = 3;
 
-/// A figure of a paper, and how to recompute it.
+/// A figure of a paper, or a table of another kind than that of the rows, and how to recompute it.
 pub struct Figure {
     /// Short name, as given on the command line.
     pub id: &'static str,
@@ -35,32 +36,51 @@ pub struct Context<'a> {
     /// Fixes what is drawn at random.
     pub seed: u64,
     id: &'a str,
-    bags: Vec<(&'a str, &'a BagSet<Label>)>,
+    data: Vec<(&'a str, &'a DataSet)>,
     progress: &'a Progress,
     n_steps: AtomicUsize,
     n_done: AtomicUsize,
 }
 
 impl<'a> Context<'a> {
-    /// For the figure of this name, with the bags it asks for.
+    /// For the figure of this name, with the data it asks for.
     #[must_use]
     pub fn new(
         id: &'a str,
         quick: bool,
         seed: u64,
-        bags: Vec<(&'a str, &'a BagSet<Label>)>,
+        data: Vec<(&'a str, &'a DataSet)>,
         progress: &'a Progress,
     ) -> Context<'a> {
-        Context { quick, seed, id, bags, progress, n_steps: AtomicUsize::new(0), n_done: AtomicUsize::new(0) }
+        Context { quick, seed, id, data, progress, n_steps: AtomicUsize::new(0), n_done: AtomicUsize::new(0) }
     }
 
-    /// The bags of a data set that [`Figure::data`] lists, verified.
+    /// The bags of a data set of two classes that [`Figure::data`] lists, verified.
     ///
     /// # Panics
-    /// If the figure does not list it.
+    /// If the figure does not list it, or it is of another kind.
     #[must_use]
     pub fn bags(&self, name: &str) -> &'a BagSet<Label> {
-        let found = self.bags.iter().find(|(known, _)| *known == name);
+        match self.data_set(name) {
+            DataSet::Binary(bags) => bags,
+            _ => panic!("{}: {name} is not a set of bags of two classes", self.id),
+        }
+    }
+
+    /// The bags of a data set of many classes that [`Figure::data`] lists, verified.
+    ///
+    /// # Panics
+    /// As for [`bags`](Self::bags).
+    #[must_use]
+    pub fn classes(&self, name: &str) -> &'a BagSet<ClassId> {
+        match self.data_set(name) {
+            DataSet::Classes(bags) => bags,
+            _ => panic!("{}: {name} is not a set of bags of many classes", self.id),
+        }
+    }
+
+    fn data_set(&self, name: &str) -> &'a DataSet {
+        let found = self.data.iter().find(|(known, _)| *known == name);
         found.unwrap_or_else(|| panic!("{} does not list {name} among its data", self.id)).1
     }
 
@@ -83,15 +103,19 @@ impl<'a> Context<'a> {
     }
 }
 
-/// What came out: panels and findings that the seed fixes, and those of times, which it does not.
+/// What came out: panels, tables and findings that the seed fixes, and those of times, which it does not.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Drawing {
     /// The panels that the seed fixes.
     pub panels: Vec<Panel>,
+    /// The tables that the seed fixes.
+    pub tables: Vec<Table>,
     /// Sentences with figures measured, such as "slope over the last decade -0.49"; fixed by the seed as well.
     pub findings: Vec<String>,
     /// Panels that show times.
     pub timed: Vec<Panel>,
+    /// Tables that tell times.
+    pub timed_tables: Vec<Table>,
     /// Sentences that tell times.
     pub timed_findings: Vec<String>,
 }
@@ -100,9 +124,39 @@ impl Drawing {
     /// Sees whether all of it can be drawn.
     ///
     /// # Errors
-    /// If a number is not finite or has no place on its axis, if a series has no points, or if there are too many to tell apart.
+    /// If a number is not finite or has no place on its axis, if a series has no points, if there are too many to tell apart, or if a table is not a rectangle.
     pub fn check(&self) -> Result<(), DrawingError> {
-        self.panels.iter().chain(&self.timed).try_for_each(Panel::check)
+        self.panels.iter().chain(&self.timed).try_for_each(Panel::check)?;
+        self.tables.iter().chain(&self.timed_tables).try_for_each(Table::check)
+    }
+}
+
+/// A table of text: what it is about, a head for each column, and rows. The first cell of a row names it, the others are figures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Table {
+    /// What it shows, with the unit.
+    pub title: String,
+    /// A head for each column, that of the names first.
+    pub heads: Vec<String>,
+    /// The rows, each as long as the heads; an empty cell says that there is nothing to tell.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    fn check(&self) -> Result<(), DrawingError> {
+        if self.heads.is_empty() {
+            return Err(DrawingError::NoColumns { table: self.title.clone() });
+        }
+        let uneven = self.rows.iter().enumerate().find(|(_, row)| row.len() != self.heads.len());
+        match uneven {
+            None => Ok(()),
+            Some((row_idx, row)) => Err(DrawingError::Cells {
+                table: self.title.clone(),
+                row_idx,
+                found: row.len(),
+                expected: self.heads.len(),
+            }),
+        }
     }
 }
 
@@ -291,6 +345,24 @@ pub enum DrawingError {
         /// Name of the series.
         series: String,
     },
+    /// A table has not even the column that names its rows.
+    #[error("table {table:?} has no columns; expected at least one")]
+    NoColumns {
+        /// Title of the table.
+        table: String,
+    },
+    /// A row of a table is longer or shorter than its heads.
+    #[error("table {table:?}, row {row_idx} has {found} cells, expected {expected}")]
+    Cells {
+        /// Title of the table.
+        table: String,
+        /// Position of the row.
+        row_idx: usize,
+        /// How many cells it has.
+        found: usize,
+        /// How many columns there are.
+        expected: usize,
+    },
     /// There is nothing to draw, or too much to tell apart.
     #[error("panel {panel:?} has {found} {what}, expected {least} to {most}")]
     Count {
@@ -358,6 +430,42 @@ mod tests {
         }
         let level = Level { name: "printed".to_owned(), y: f64::NAN };
         assert!(refusal(Panel { levels: vec![level], ..panel(&[sound]) }).contains("level \"printed\": y is NaN"));
+    }
+
+    #[test]
+    fn a_figure_gets_the_bags_of_its_data_by_their_kind() {
+        let names = mil_core::ClassNames::new(["a", "b", "c"]);
+        let mut builder = BagSet::builder_of_classes(names);
+        builder.bag("only", ClassId(2), [[1.0]]).unwrap();
+        let classes = DataSet::Classes(builder.build().unwrap());
+        let musk1 = DataSet::Binary(mil_data::catalogue::musk1());
+        let progress = Progress::quiet();
+        let context = Context::new("toy", true, 1, vec![("musk1", &musk1), ("corel-1000", &classes)], &progress);
+        assert_eq!((context.bags("musk1").n_bags(), context.classes("corel-1000").n_classes()), (92, 3));
+        let refused = |ask: fn(&Context<'_>) -> usize| {
+            let fault = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| ask(&context))).unwrap_err();
+            fault.downcast_ref::<String>().expect("a message").clone()
+        };
+        let said = refused(|context| context.bags("corel-1000").n_bags());
+        assert_eq!(said, "toy: corel-1000 is not a set of bags of two classes");
+        let said = refused(|context| context.classes("corel-2000").n_bags());
+        assert_eq!(said, "toy does not list corel-2000 among its data");
+    }
+
+    #[test]
+    fn a_row_of_a_table_is_as_long_as_its_heads() {
+        let table = |row: &[&str]| Table {
+            title: "Accuracy".to_owned(),
+            heads: ["method", "ours", "printed"].map(str::to_owned).to_vec(),
+            rows: [&["sound", "1", "2"][..], row].map(|row| row.iter().map(|&cell| cell.to_owned()).collect()).to_vec(),
+        };
+        assert_eq!(Drawing { tables: vec![table(&["whole", "3", ""])], ..Drawing::default() }.check(), Ok(()));
+        let drawing = Drawing { timed_tables: vec![table(&["short", "3"])], ..Drawing::default() };
+        let said = drawing.check().unwrap_err().to_string();
+        assert_eq!(said, "table \"Accuracy\", row 1 has 2 cells, expected 3");
+        let nothing = Table { heads: Vec::new(), ..table(&[]) };
+        let said = Drawing { tables: vec![nothing], ..Drawing::default() }.check().unwrap_err().to_string();
+        assert_eq!(said, "table \"Accuracy\" has no columns; expected at least one");
     }
 
     #[test]

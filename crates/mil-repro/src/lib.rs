@@ -1,7 +1,7 @@
 //! The papers' tables and figures, recomputed.
 //!
 //! A [`row::Row`] is one method with fixed, stated parameters, and its cells are the data sets it is measured on; one file under `rows/` adds rows. A
-//! [`figure::Figure`] is a plot; one file under `figures/` adds the figures of a paper. [`run`] cross-validates the cells and draws the figures whose data are
+//! [`figure::Figure`] is plots, and tables of another shape; one file under `figures/` adds those of a paper. [`run`] cross-validates the cells and draws the figures whose data are
 //! present, [`results::Results`] is what comes out, as `results.json`, and [`report`] shows it to people.
 //!
 //! This crate prints and reads clocks; the libraries below it do neither.

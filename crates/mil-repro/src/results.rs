@@ -4,11 +4,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::figure::Panel;
+use crate::figure::{Panel, Table};
 use crate::row::Row;
 
 /// Name and version of the layout of `results.json`.
-pub const SCHEMA: &str = "mil-repro/3";
+pub const SCHEMA: &str = "mil-repro/4";
 
 /// The outcome of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -164,6 +164,8 @@ pub enum FigureState {
     Drawn {
         /// The panels that the seed fixes.
         panels: Vec<Panel>,
+        /// The tables that the seed fixes.
+        tables: Vec<Table>,
         /// Sentences with figures measured.
         findings: Vec<String>,
     },
@@ -186,8 +188,18 @@ pub struct FigureTiming {
     pub seconds: Option<f64>,
     /// Panels that show times.
     pub panels: Vec<Panel>,
+    /// Tables that tell times.
+    pub tables: Vec<Table>,
     /// Sentences that tell times.
     pub findings: Vec<String>,
+}
+
+impl FigureTiming {
+    /// Whether there is more than the time of the figure itself.
+    #[must_use]
+    pub fn tells_anything(&self) -> bool {
+        !(self.panels.is_empty() && self.tables.is_empty() && self.findings.is_empty())
+    }
 }
 
 /// A mean over repetitions.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mil_core::{BagSet, CrossValidation, Event, Label, Observer, Stage};
-use mil_data::catalogue::{self, DataSet};
+use mil_data::catalogue::{self, DataSet, Entry};
 
 use crate::figure::{Context, Drawing, Figure};
 use crate::results::{
@@ -28,16 +28,17 @@ pub fn run(
     data_dir: Option<&Path>,
     progress: &Progress,
 ) -> Result<Results, catalogue::CatalogueError> {
-    let mut loaded = data.iter().map(|name| load(name, data_dir)).collect::<Result<Vec<Loaded>, _>>()?;
+    let mut loaded = data.iter().map(|name| Loaded::of(name, data_dir)).collect::<Result<Vec<Loaded>, _>>()?;
+    let columns: Vec<(Data, Option<&BagSet<Label>>)> = loaded.iter().map(Loaded::column).collect();
     let is_wanted = |row: &Row, data: &Data| !protocol.quick || row.quick.contains(&data.name.as_str());
-    let n_cells = |row: &Row| loaded.iter().filter(|(data, bags)| bags.is_some() && is_wanted(row, data)).count();
+    let n_cells = |row: &Row| columns.iter().filter(|(data, bags)| bags.is_some() && is_wanted(row, data)).count();
     let n_folds = |row: &Row| n_cells(row) * protocol.n_folds * protocol.repeats_of(row);
     progress.start(rows.iter().map(n_folds).sum());
     let mut results = Results {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         protocol: protocol.clone(),
-        data: loaded.iter().map(|(data, _)| data.clone()).collect(),
+        data: columns.iter().map(|(data, _)| data.clone()).collect(),
         rows: Vec::new(),
         figures: Vec::new(),
         timing: Vec::new(),
@@ -45,7 +46,7 @@ pub fn run(
         machine: Machine::this(),
     };
     for row in rows {
-        let (cells, seconds) = loaded
+        let (cells, seconds) = columns
             .iter()
             .map(|(data, bags)| match bags {
                 None => (Cell::NoData, None),
@@ -63,8 +64,8 @@ pub fn run(
         results.timing.push(seconds);
     }
     for name in figures.iter().flat_map(|figure| figure.data) {
-        if !loaded.iter().any(|(data, _)| data.name == *name) {
-            loaded.push(load(name, data_dir)?);
+        if !loaded.iter().any(|known| known.entry.name == *name) {
+            loaded.push(Loaded::of(name, data_dir)?);
         }
     }
     for figure in figures {
@@ -83,25 +84,36 @@ pub fn run(
     Ok(results)
 }
 
-/// A data set and its bags, where they are there.
-type Loaded = (Data, Option<BagSet<Label>>);
+/// A data set of the catalogue, or what is missing and how to get it.
+struct Loaded {
+    entry: &'static Entry,
+    found: Result<DataSet, String>,
+}
 
-fn load(name: &str, data_dir: Option<&Path>) -> Result<Loaded, catalogue::CatalogueError> {
-    let entry = catalogue::find(name)?;
-    let (state, bags) = match entry.load(data_dir) {
-        Ok(DataSet::Binary(bags)) => {
-            let state = DataState::Present {
-                n_bags: bags.n_bags(),
-                n_positive: bags.positive_bags().count(),
-                n_instances: bags.n_instances(),
-                n_features: bags.n_features(),
-            };
-            (state, Some(bags))
-        }
-        Ok(_) => (DataState::Absent { reason: format!("{name} is not a set of bags of two classes") }, None),
-        Err(error) => (DataState::Absent { reason: error.to_string() }, None),
-    };
-    Ok((Data { name: name.to_owned(), title: entry.title.to_owned(), state }, bags))
+impl Loaded {
+    fn of(name: &str, data_dir: Option<&Path>) -> Result<Loaded, catalogue::CatalogueError> {
+        let entry = catalogue::find(name)?;
+        Ok(Loaded { entry, found: entry.load(data_dir).map_err(|error| error.to_string()) })
+    }
+
+    /// As a column of the table of rows, which are about two classes.
+    fn column(&self) -> (Data, Option<&BagSet<Label>>) {
+        let name = self.entry.name;
+        let (state, bags) = match &self.found {
+            Ok(DataSet::Binary(bags)) => {
+                let state = DataState::Present {
+                    n_bags: bags.n_bags(),
+                    n_positive: bags.positive_bags().count(),
+                    n_instances: bags.n_instances(),
+                    n_features: bags.n_features(),
+                };
+                (state, Some(bags))
+            }
+            Ok(_) => (DataState::Absent { reason: format!("{name} is not a set of bags of two classes") }, None),
+            Err(reason) => (DataState::Absent { reason: reason.clone() }, None),
+        };
+        (Data { name: name.to_owned(), title: self.entry.title.to_owned(), state }, bags)
+    }
 }
 
 fn measure(
@@ -129,29 +141,27 @@ fn measure(
 }
 
 fn draw(figure: &Figure, loaded: &[Loaded], protocol: &Protocol, progress: &Progress) -> (FigureState, FigureTiming) {
-    let needed = loaded.iter().filter(|(data, _)| figure.data.contains(&data.name.as_str()));
-    let mut bags = Vec::new();
+    let mut data = Vec::new();
     let mut missing = Vec::new();
-    for (data, found) in needed {
-        match (&data.state, found) {
-            (DataState::Absent { reason }, _) => missing.push(reason.as_str()),
-            (DataState::Present { .. }, found) => {
-                bags.push((data.name.as_str(), found.as_ref().expect("a set that is there has bags")));
-            }
+    for Loaded { entry, found } in loaded.iter().filter(|known| figure.data.contains(&known.entry.name)) {
+        match found {
+            Ok(found) => data.push((entry.name, found)),
+            Err(reason) => missing.push(reason.as_str()),
         }
     }
     if !missing.is_empty() {
         return (FigureState::NoData { reason: missing.join("; ") }, FigureTiming::default());
     }
-    let context = Context::new(figure.id, protocol.quick, protocol.seed, bags, progress);
+    let context = Context::new(figure.id, protocol.quick, protocol.seed, data, progress);
     context.start(1);
     let start = Instant::now();
     match drawn(figure, &context) {
-        Ok(Drawing { panels, findings, timed, timed_findings }) => {
+        Ok(Drawing { panels, tables, findings, timed, timed_tables, timed_findings }) => {
             let seconds = start.elapsed().as_secs_f64();
             context.note(&format!("drawn in {seconds:.1} s"));
-            let timing = FigureTiming { seconds: Some(seconds), panels: timed, findings: timed_findings };
-            (FigureState::Drawn { panels, findings }, timing)
+            let timing =
+                FigureTiming { seconds: Some(seconds), panels: timed, tables: timed_tables, findings: timed_findings };
+            (FigureState::Drawn { panels, tables, findings }, timing)
         }
         Err(reason) => {
             context.note(&reason);

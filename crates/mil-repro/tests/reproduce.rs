@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use mil_core::{FitError, Label};
-use mil_repro::figure::{AxisSpec, Context, Drawing, Figure, Level, Panel, Point, Series, Style};
+use mil_repro::figure::{AxisSpec, Context, Drawing, Figure, Level, Panel, Point, Series, Style, Table};
 use mil_repro::results::{Cell, DataState, FigureState, FigureTiming, Protocol, Results, SCHEMA};
 use mil_repro::row::Row;
 use mil_repro::run::{Progress, run};
@@ -134,10 +134,17 @@ fn draw_toy(context: &Context<'_>) -> Result<Drawing, FitError> {
         levels: Vec::new(),
         ..linear.clone()
     };
+    let table = |title: &str, ours: String| Table {
+        title: title.to_owned(),
+        heads: ["what", "ours", "a|b"].map(str::to_owned).to_vec(),
+        rows: vec![vec!["<whole>".to_owned(), ours, String::new()]],
+    };
     Ok(Drawing {
         panels: vec![linear, log],
+        tables: vec![table("Counts", bags.n_instances().to_string())],
         findings: vec![format!("{} bags were counted", bags.n_bags())],
         timed: vec![timed],
+        timed_tables: vec![table("Seconds", format!("{seconds:.9}"))],
         timed_findings: vec![format!("it took {seconds:.9} s")],
     })
 }
@@ -168,8 +175,11 @@ fn assert_self_contained(html: &str) {
 #[test]
 fn a_figure_goes_all_the_way_to_its_report() {
     let results = drawn(&[TOY], 2, &PROTOCOL);
-    let FigureState::Drawn { panels, findings } = &results.figures[0].state else { panic!("{:?}", results.figures[0]) };
+    let FigureState::Drawn { panels, tables, findings } = &results.figures[0].state else {
+        panic!("{:?}", results.figures[0])
+    };
     assert_eq!((panels.len(), findings[0].as_str()), (2, "92 bags were counted"));
+    assert_eq!(tables[0].rows, [["<whole>", "476", ""]]);
     assert_eq!(panels[0].series[0].points.len(), 15, "a quick run");
     assert!(results.data.iter().all(|data| data.name != "musk1"), "the columns are those of the table");
 
@@ -181,7 +191,16 @@ fn a_figure_goes_all_the_way_to_its_report() {
             assert!(text.contains(said), "{said}");
         }
     }
+    let seconds = &results.figure_timing[0].tables[0].rows[0][1];
+    for said in ["**Counts**", "| what | ours | a\\|b |", "| <whole> | 476 |  |", "**Seconds**", seconds] {
+        assert!(markdown.contains(said), "{said}");
+    }
+    for said in ["<caption>Counts</caption>", "<th>&lt;whole&gt;</th><td class=\"number\">476</td>", seconds] {
+        assert!(html.contains(said), "{said}");
+    }
+
     let summary = report::summary(&results);
+    assert!(summary.contains("what     ours  a|b\n  <whole>   476\n"), "{summary}");
     assert!(summary.contains(TOY.title) && summary.contains(&findings[0]) && summary.contains(timed), "{summary}");
 
     assert_eq!(html.matches("role=\"img\"").count(), 3, "nothing is measured on fox, so there are the panels alone");
@@ -230,9 +249,12 @@ fn the_seed_fixes_a_figure_but_for_its_times() {
 
 #[test]
 fn a_figure_without_its_data_says_what_to_do_and_is_no_failure() {
-    let results = drawn(&[Figure { data: &["musk1", "tiger"], ..TOY }, TOY], 2, &PROTOCOL);
+    let results = drawn(&[Figure { data: &["musk1", "tiger", "corel-1000"], ..TOY }, TOY], 2, &PROTOCOL);
     let FigureState::NoData { reason } = &results.figures[0].state else { panic!("{:?}", results.figures[0]) };
-    assert!(reason.contains("no-such-folder") && reason.contains("Tiger"), "{reason}");
+    assert!(
+        reason.contains("no-such-folder") && reason.contains("Tiger") && reason.contains("corel2000.csv"),
+        "{reason}"
+    );
     assert_eq!(results.figure_timing[0], FigureTiming::default());
     assert!(matches!(results.figures[1].state, FigureState::Drawn { .. }), "the rest runs");
     assert_eq!(results.n_failed(), 0);

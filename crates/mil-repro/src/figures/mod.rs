@@ -1,5 +1,6 @@
 //! The figures, one file a paper. A new paper adds its file and a line in the list.
 
+mod miforests;
 mod mio;
 
 use crate::figure::Figure;
@@ -7,7 +8,7 @@ use crate::figure::Figure;
 /// All figures that we recompute.
 #[must_use]
 pub fn all() -> Vec<Figure> {
-    let families: [fn() -> Vec<Figure>; 1] = [mio::figures];
+    let families: [fn() -> Vec<Figure>; 2] = [mio::figures, miforests::figures];
     families.iter().flat_map(|family| family()).collect()
 }
 

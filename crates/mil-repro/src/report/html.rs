@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::figure::Panel;
+use crate::figure::{Panel, Table};
 use crate::results::{Cell, DataState, FigureState, Results};
 use crate::rows;
 
@@ -102,13 +102,11 @@ fn figures(results: &Results) -> String {
             duration_text(timing)
         );
         match &figure.state {
-            FigureState::Drawn { panels, findings } => {
-                body.push_str(&findings_list(findings));
-                body.push_str(&panels_grid(panels));
-                if !timing.panels.is_empty() || !timing.findings.is_empty() {
+            FigureState::Drawn { panels, tables, findings } => {
+                body.push_str(&drawn(panels, tables, findings));
+                if timing.tells_anything() {
                     let _ = write!(body, "<p class=\"lead\">{TIMES}</p>");
-                    body.push_str(&findings_list(&timing.findings));
-                    body.push_str(&panels_grid(&timing.panels));
+                    body.push_str(&drawn(&timing.panels, &timing.tables, &timing.findings));
                 }
             }
             FigureState::NoData { reason } => {
@@ -121,6 +119,32 @@ fn figures(results: &Results) -> String {
         body.push_str("</section>");
     }
     body
+}
+
+fn drawn(panels: &[Panel], tables: &[Table], findings: &[String]) -> String {
+    let mut body: String = tables.iter().map(table).collect();
+    body.push_str(&findings_list(findings));
+    if !panels.is_empty() {
+        body.push_str(&panels_grid(panels));
+    }
+    body
+}
+
+fn table(table: &Table) -> String {
+    let cells = |element: &str, cells: &[String]| -> String {
+        let figure = |cell: &String| format!("<{element} class=\"number\">{}</{element}>", escape(cell));
+        cells.iter().map(figure).collect()
+    };
+    let line = |element: &str, row: &[String]| {
+        let (name, figures) = row.split_first().expect("a table has a column of names");
+        format!("<tr><th>{}</th>{}</tr>", escape(name), cells(element, figures))
+    };
+    let rows: String = table.rows.iter().map(|row| line("td", row)).collect();
+    format!(
+        "<div class=\"scroll\"><table><caption>{}</caption><thead>{}</thead><tbody>{rows}</tbody></table></div>",
+        escape(&table.title),
+        line("th", &table.heads)
+    )
 }
 
 fn findings_list(findings: &[String]) -> String {

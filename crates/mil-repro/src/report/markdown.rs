@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::figure::{Panel, Point};
+use crate::figure::{Panel, Point, Table};
 use crate::results::{Cell, DataState, FigureResult, FigureState, FigureTiming, Results};
 use crate::rows;
 
@@ -93,13 +93,11 @@ fn figure_section(figure: &FigureResult, timing: &FigureTiming) -> String {
     let mut text =
         format!("\n## {}\n\n{}. {} {}\n", figure.title, figure.source, figure.protocol, duration_text(timing));
     match &figure.state {
-        FigureState::Drawn { panels, findings } => {
-            text.push_str(&findings_list(findings));
-            text.extend(panels.iter().map(panel_table));
-            if !timing.panels.is_empty() || !timing.findings.is_empty() {
+        FigureState::Drawn { panels, tables, findings } => {
+            text.push_str(&drawn(panels, tables, findings));
+            if timing.tells_anything() {
                 let _ = write!(text, "\n{TIMES}\n");
-                text.push_str(&findings_list(&timing.findings));
-                text.extend(timing.panels.iter().map(panel_table));
+                text.push_str(&drawn(&timing.panels, &timing.tables, &timing.findings));
             }
         }
         FigureState::NoData { reason } => {
@@ -107,6 +105,21 @@ fn figure_section(figure: &FigureResult, timing: &FigureTiming) -> String {
         }
         FigureState::Failed { .. } => text.push_str("\nFailed; see below.\n"),
     }
+    text
+}
+
+fn drawn(panels: &[Panel], tables: &[Table], findings: &[String]) -> String {
+    let mut text: String = tables.iter().map(table).collect();
+    text.push_str(&findings_list(findings));
+    text.extend(panels.iter().map(panel_table));
+    text
+}
+
+fn table(table: &Table) -> String {
+    let mut text = format!("\n**{}**\n\n", table.title);
+    line(&mut text, &table.heads);
+    text.push_str(&format!("|---|{}\n", "---:|".repeat(table.heads.len() - 1)));
+    table.rows.iter().for_each(|row| line(&mut text, row));
     text
 }
 

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use mil_core::atomic_file;
 
+use crate::figure::Table;
 use crate::results::{Cell, DataState, Estimate, FigureState, FigureTiming, Results, RowResult};
 use crate::row::Published;
 use crate::rows;
@@ -62,7 +63,10 @@ pub fn summary(results: &Results) -> String {
     for (figure, timing) in results.figures.iter().zip(&results.figure_timing) {
         lines.push(format!("\n{} ({})", figure.title, figure.source));
         match &figure.state {
-            FigureState::Drawn { findings, .. } => {
+            FigureState::Drawn { tables, findings, .. } => {
+                for table in tables.iter().chain(&timing.tables) {
+                    lines.extend(table_lines(table).iter().map(|line| format!("  {line}")));
+                }
                 lines.extend(findings.iter().chain(&timing.findings).map(|finding| format!("  {finding}")));
             }
             FigureState::NoData { reason } => lines.push(format!("  Left out: {reason}")),
@@ -84,6 +88,19 @@ fn table(results: &Results) -> Vec<String> {
     }
     lines.push(String::new());
     lines
+}
+
+/// The title of a table of a figure, then its lines, columns under one another.
+fn table_lines(table: &Table) -> Vec<String> {
+    let all = || std::iter::once(&table.heads).chain(&table.rows);
+    let width = |column: usize| all().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..table.heads.len()).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let figures = row.iter().zip(&widths).skip(1).map(|(cell, width)| format!("  {cell:>width$}"));
+        let line = format!("{:<width$}{}", row[0], figures.collect::<String>(), width = widths[0]);
+        line.trim_end().to_owned()
+    };
+    std::iter::once(table.title.clone()).chain(all().map(line)).collect()
 }
 
 /// How it was measured, in a sentence.
@@ -134,7 +151,7 @@ fn cell_text(cell: &Cell) -> String {
 }
 
 /// `78.3 ± 2.1`, in percent.
-fn percent(estimate: Estimate) -> String {
+pub(crate) fn percent(estimate: Estimate) -> String {
     match estimate.half_width {
         Some(half_width) => format!("{:.1} ± {:.1}", 100.0 * estimate.mean, 100.0 * half_width),
         None => format!("{:.1}", 100.0 * estimate.mean),
