@@ -260,8 +260,8 @@ proptest! {
         feed(&mut stream, 0..if many { 40 } else { 8 }, 6, sign);
         let mut damaged = bytes(&stream);
         let end = damaged.len() - 4;
-        // Past magic, version and header; the checksum is mended.
-        let start = damaged.len() / 40 + 40;
+        // Past magic, version, header and the length of the payload; the checksum is mended.
+        let start = 24 + u32::from_le_bytes(damaged[12..16].try_into().unwrap()) as usize;
         let at = start + ((end - start) as f64 * at) as usize;
         damaged[at] = byte;
         let checksum = crc32(&damaged[..end]).to_le_bytes();

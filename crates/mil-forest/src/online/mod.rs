@@ -38,10 +38,12 @@
 //!
 //! Deviation: one temperature, not the schedule of the batch ([`Cooling`]).
 //!
-//! Choice: the first bags of each class copy their labels (`n_naive`). A forest that knows nothing has nothing to say about witnesses, and what it says is learnt.
+//! Choice: the first bags of each class copy their labels (`n_naive`). A forest that knows nothing has nothing to say about witnesses, and what it says is learnt. It is worth one to two points.
 //!
-//! Choice: the classes are evened out through the Poisson rate, by what has been shown so far (`weighting`). Of a bag that hides labels few instances may be of its class, and under the maximum rule the decision at 1/2 needs a forest
-//! that does not lean to the other side.
+//! Choice: the classes are evened out through the Poisson rate, by what has been shown so far (`weighting`). Of a bag that hides labels few instances may be of its class, and the decision at 1/2 needs a forest that does not lean to
+//! the other side: without it the accuracy on Elephant falls from 82 to 62, while the area under the curve is the same.
+//!
+//! As in the batch, annealing mends the threshold of the maximum rule and not the ranking: the plain forest with the mean rule does as well.
 
 mod params;
 mod ranges;

@@ -44,14 +44,23 @@ pub(crate) enum Labelling {
 }
 
 impl Settings {
-    /// How trees grow on instances of so many features and classes.
+    /// Refuses what no stream of so many features and classes could be begun with.
     ///
     /// # Errors
     /// If there is no feature or no class, or a setting is out of range.
-    pub(crate) fn growing(&self, n_features: usize, n_classes: usize) -> Result<Growing, ParamError> {
-        ParamRange::Within(1.0, f64::from(u32::MAX)).require("n_features", n_features as f64)?;
-        ParamRange::Within(1.0, f64::from(u32::MAX)).require("n_classes", n_classes as f64)?;
+    pub(crate) fn check(&self, n_features: usize, n_classes: usize) -> Result<Growing, ParamError> {
+        const COUNT: ParamRange = ParamRange::Within(1.0, u32::MAX as f64);
+        COUNT.require("n_features", n_features as f64)?;
+        COUNT.require("n_classes", n_classes as f64)?;
         self.as_params().check()?;
+        self.growing(n_features, n_classes)
+    }
+
+    /// How trees grow on instances of so many features and classes.
+    ///
+    /// # Errors
+    /// If leaves would have too many tests.
+    pub(crate) fn growing(&self, n_features: usize, n_classes: usize) -> Result<Growing, ParamError> {
         Ok(Growing {
             n_classes,
             n_tests: n_tests(self.n_tests, n_features, n_classes)?,

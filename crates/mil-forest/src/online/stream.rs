@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::ranges::Ranges;
 use super::settings::{Labelling, Settings};
 use super::tree::{Growing, OnlineTree};
+use crate::annealing::Loss;
 use crate::mi_forest::pick;
 use crate::params::Weighting;
 use crate::task::ForestLabel;
@@ -56,17 +57,17 @@ enum Told {
 /// Choice: the first instances of a class that comes late would otherwise drown the others.
 const MAX_RAISE: f64 = 10.0;
 /// Instances times trees from which threads are worth waking.
-const WORTH_THREADS: usize = 1 << 12;
+const WORTH_THREADS: usize = 1 << 10;
 /// Instances whose posteriors are summed together.
 const BLOCK: usize = 64;
-/// Trees are counted below this in the index of a random stream, see `ParamRange` of `n_trees`.
+/// Bits of the index of a random stream that tell the tree: there are at most a million.
 const TREE_BITS: u32 = 20;
 /// No stream has lasted so long.
 const MAX_COUNT: u64 = 1 << 43;
 
 impl<Y: ForestLabel> OnlineForestStream<Y> {
     pub(crate) fn new(settings: Settings, n_features: usize, n_classes: usize) -> Result<Self, ParamError> {
-        settings.growing(n_features, n_classes)?;
+        settings.check(n_features, n_classes)?;
         Ok(OnlineForestStream {
             trees: vec![OnlineTree::seedling(n_classes); settings.n_trees],
             settings,
@@ -219,11 +220,11 @@ impl<Y: ForestLabel> OnlineForestStream<Y> {
         self.n_bags_of[class] += 1;
         self.n_instances += bag.n_instances() as u64;
         match self.settings.labelling {
-            Labelling::Annealed { cooling, n_naive, .. }
+            Labelling::Annealed { loss, cooling, n_naive }
                 if label.is_hidden() && bag.n_instances() > 1 && self.n_bags_of[class] > n_naive as u64 =>
             {
                 for temperature in cooling.temperatures() {
-                    let distributions = self.anneal(bag, class, temperature);
+                    let distributions = self.anneal(bag, class, loss, temperature);
                     self.show(bag, &Told::Distributions(distributions));
                 }
             }
@@ -232,8 +233,7 @@ impl<Y: ForestLabel> OnlineForestStream<Y> {
     }
 
     /// $p^*$ of each instance at a temperature, from the forest as it is; that of the witness is certain.
-    fn anneal(&self, bag: Bag<'_>, class: usize, temperature: f64) -> DMatrix<f64> {
-        let Labelling::Annealed { loss, .. } = self.settings.labelling else { unreachable!("only labels that anneal") };
+    fn anneal(&self, bag: Bag<'_>, class: usize, loss: Loss, temperature: f64) -> DMatrix<f64> {
         let mut distributions = self.posteriors(bag.values());
         let known: Vec<usize> = (0..self.n_classes()).filter(|class| self.knows(*class)).collect();
         let mut among_known = vec![0.0; known.len()];
@@ -277,7 +277,8 @@ impl<Y: ForestLabel> OnlineForestStream<Y> {
         }
     }
 
-    /// Choice: no leaf draws tests before some instances have come and some feature has had two values. Thresholds within the range of the first two or three instances would be poor, and roots are forever.
+    /// Choice: no leaf draws tests before some instances have come and some feature has had two values. Thresholds within the range of the first two or three instances would be poor, and roots are forever; in bags that come shuffled it
+    /// makes no difference.
     fn may_draw_tests(&self) -> bool {
         self.n_instances >= self.settings.n_ranging as u64 && self.ranges.have_spread()
     }
@@ -409,7 +410,7 @@ impl<Y: ForestLabel> SavedModel for OnlineForestStream<Y> {
         if Y::fixed_class_names().is_some_and(|names| names.len() != n_classes) {
             return Err("the number of classes is not that of the labels");
         }
-        let Ok(growing) = self.settings.growing(self.n_features, n_classes) else {
+        let Ok(growing) = self.settings.check(self.n_features, n_classes) else {
             return Err("a setting is out of its range");
         };
         if self.trees.len() != self.settings.n_trees {
@@ -525,7 +526,7 @@ mod tests {
         feed(&mut stream, 0..30, |bag_idx| ClassId(2 * u32::from(bag_idx.is_multiple_of(2))));
         let values: Vec<f64> = (30..36).flat_map(|bag_idx| values(bag_idx, 0)).collect();
         let bag = Bag::new("", 3, &values).unwrap();
-        let distributions = stream.anneal(bag, 2, 0.1);
+        let distributions = stream.anneal(bag, 2, Loss::Hinge, 0.1);
         assert!(distributions.column_iter().any(|column| column.as_slice() == [0.0, 0.0, 1.0]));
         assert!(distributions.row(1).iter().all(|p| *p == 0.0));
         assert!(distributions.column_iter().all(|column| (column.sum() - 1.0).abs() < 1e-12));
@@ -583,7 +584,7 @@ mod tests {
             ("another number of tests", |s| s.settings.n_tests = crate::TestCount::Number(1)),
             ("endless cooling", |s| {
                 let endless = Cooling::From { start: 1.0, cooling: 1e-6, end: 1e-6 };
-                s.settings.labelling = Labelling::Annealed { loss: crate::Loss::Hinge, cooling: endless, n_naive: 0 };
+                s.settings.labelling = Labelling::Annealed { loss: Loss::Hinge, cooling: endless, n_naive: 0 };
             }),
         ];
         for (what, mutate) in mutations {
