@@ -258,7 +258,7 @@ impl<'a, Y: ForestLabel> Hidden<'a, Y> {
 }
 
 /// The class in whose part of the unit interval a number lies.
-fn pick(distribution: &[f64], at: f64) -> u32 {
+pub(crate) fn pick(distribution: &[f64], at: f64) -> u32 {
     let mut left = at;
     for (class, p) in distribution.iter().enumerate() {
         if left < *p {
