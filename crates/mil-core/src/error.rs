@@ -164,7 +164,7 @@ pub enum FitError {
     },
 }
 
-/// Why a model could not score a bag.
+/// Why a model could not score a bag, or learn from one.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ScoreError {
     /// The bag has another number of features than the model was fitted on.
@@ -176,6 +176,16 @@ pub enum ScoreError {
         found: usize,
         /// Features the model was fitted on.
         expected: usize,
+    },
+    /// A bag to be learnt claims a class that the model does not have.
+    #[error("bag {name:?} is of class {class_idx}, but the model has {n_classes} classes, counted from 0")]
+    UnknownClass {
+        /// Name of the bag.
+        name: String,
+        /// The class it claims.
+        class_idx: usize,
+        /// Classes there are.
+        n_classes: usize,
     },
     /// The score is not a finite number: the bag lies too far from the training data for `f64`.
     #[error("the score of bag {name:?} is {value}; its features are too large in magnitude")]

@@ -77,7 +77,7 @@ pub trait OnlineLearner<Y: Target = Label>: BagModel<Y> + Serialize + Deserializ
     /// Learns from one bag, after [`BagModel::predict`] had its say.
     ///
     /// # Errors
-    /// If the bag has another dimension than those before it.
+    /// If the bag has another dimension than those before it, or is of a class that the model does not have.
     fn update(&mut self, bag: Bag<'_>, label: Y) -> Result<(), ScoreError>;
 }
 

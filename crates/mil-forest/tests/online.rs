@@ -195,6 +195,16 @@ fn a_bag_of_another_dimension_changes_nothing() {
 }
 
 #[test]
+fn a_bag_of_a_class_that_the_stream_does_not_have_changes_nothing() {
+    let mut stream = orf().stream_of_classes(N_FEATURES, 3).unwrap();
+    let before = bytes(&stream);
+    let bag = Bag::new("new", N_FEATURES, &[1.0; N_FEATURES]).unwrap();
+    let expected = ScoreError::UnknownClass { name: "new".into(), class_idx: 3, n_classes: 3 };
+    assert_eq!(stream.update(bag, ClassId(3)), Err(expected));
+    assert_eq!(bytes(&stream), before);
+}
+
+#[test]
 fn parameters_out_of_range_are_refused() {
     for (name, word) in [
         ("n_trees", "0"),
@@ -264,22 +274,11 @@ proptest! {
         let start = 24 + u32::from_le_bytes(damaged[12..16].try_into().unwrap()) as usize;
         let at = start + ((end - start) as f64 * at) as usize;
         damaged[at] = byte;
-        let checksum = crc32(&damaged[..end]).to_le_bytes();
+        let checksum = crc32fast::hash(&damaged[..end]).to_le_bytes();
         damaged[end..].copy_from_slice(&checksum);
         if let Ok(mut stream) = decode::<OnlineForestStream<Label>>(&damaged) {
             feed(&mut stream, 100..130, 6, sign);
             prop_assert!(score(&stream, 1000).is_finite());
         }
     }
-}
-
-#[test]
-fn the_checksum_of_the_tests_is_that_of_the_standard() {
-    assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
-}
-
-/// CRC-32 of IEEE 802.3, bit by bit.
-fn crc32(bytes: &[u8]) -> u32 {
-    let step = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 };
-    !bytes.iter().fold(!0, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step))
 }

@@ -215,7 +215,6 @@ impl<Y: ForestLabel> OnlineForestStream<Y> {
     /// Learns a bag: the trees are shown its instances, with the class of the bag or, where the bag hides labels, with labels drawn at each temperature.
     fn learn(&mut self, bag: Bag<'_>, label: Y) {
         let class = label.class_idx();
-        assert!(class < self.n_classes(), "class {class} of {}", self.n_classes());
         self.ranges.extend(bag.values());
         self.n_bags_of[class] += 1;
         self.n_instances += bag.n_instances() as u64;
@@ -386,12 +385,13 @@ impl<Y: ForestLabel> OnlineLearner<Y> for OnlineForestStream<Y> {
     /// Learns from one bag, which is not needed afterwards.
     ///
     /// # Errors
-    /// If the bag has another dimension than the stream. Nothing has changed then.
-    ///
-    /// # Panics
-    /// If the class is none of those that the stream began with.
+    /// If the bag has another dimension than the stream, or its class is none of those that the stream began with. Nothing has changed then.
     fn update(&mut self, bag: Bag<'_>, label: Y) -> Result<(), ScoreError> {
         bag.require_features(self.n_features)?;
+        let (class_idx, n_classes) = (label.class_idx(), self.n_classes());
+        if class_idx >= n_classes {
+            return Err(ScoreError::UnknownClass { name: bag.name().to_owned(), class_idx, n_classes });
+        }
         self.learn(bag, label);
         Ok(())
     }
