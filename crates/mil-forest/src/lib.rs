@@ -1,6 +1,7 @@
 //! Forests.
 mod annealing;
 mod columns;
+mod descent;
 mod error;
 mod forest;
 mod grow;
