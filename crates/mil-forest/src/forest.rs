@@ -23,11 +23,13 @@
 
 use mil_core::stream;
 use nalgebra::DMatrix;
+use pulp::Arch;
 use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::columns::Columns;
+use crate::descent::{self, BLOCK, Descent, Room};
 use crate::error::ForestError;
 use crate::grow::{Grown, Item, grow};
 use crate::params::{Growth, Sampling};
@@ -77,9 +79,6 @@ impl Drawn {
         self.0[instance_idx / 64] >> (instance_idx % 64) & 1 == 1
     }
 }
-
-/// Instances whose posteriors are summed together.
-const BLOCK: usize = 64;
 
 impl Forest {
     /// Grows a forest, and tells which instances each tree has drawn.
@@ -176,14 +175,26 @@ impl Forest {
         assert!(values.len().is_multiple_of(self.n_features), "values of whole instances");
         let n_instances = values.len() / self.n_features;
         let mut posteriors = DMatrix::zeros(self.n_classes, n_instances);
+        if n_instances <= BLOCK {
+            self.add_posteriors(values, posteriors.as_mut_slice(), &mut Room::default());
+            return posteriors;
+        }
         let blocks = posteriors.as_mut_slice().par_chunks_mut(BLOCK * self.n_classes);
-        blocks.zip(values.par_chunks(BLOCK * self.n_features)).for_each(|(sums, values)| {
-            for tree in &self.trees {
-                tree.add_posteriors(values, self.n_features, self.n_classes, sums);
-            }
-            sums.iter_mut().for_each(|sum| *sum /= self.trees.len() as f64);
-        });
+        blocks
+            .zip(values.par_chunks(BLOCK * self.n_features))
+            .for_each_init(Room::default, |room, (sums, values)| self.add_posteriors(values, sums, room));
         posteriors
+    }
+
+    /// Makes posteriors of zeros, for a block of instances at most.
+    fn add_posteriors(&self, values: &[f64], sums: &mut [f64], room: &mut Room) {
+        let Forest { n_features, n_classes, ref trees, .. } = *self;
+        if descent::pays(trees, values.len() / n_features, n_features) {
+            Arch::new().dispatch(Descent { trees, n_features, n_classes, values, sums, room });
+        } else {
+            trees.iter().for_each(|tree| tree.add_posteriors(values, n_features, n_classes, sums));
+        }
+        sums.iter_mut().for_each(|sum| *sum /= trees.len() as f64);
     }
 
     /// The posterior of each instance by the trees that have not drawn it; `None` where all have.

@@ -65,6 +65,9 @@ const SMALL: usize = 12;
 
 /// The two parts that a purity is made of: $S = \mathrm{close}(\sum_k\mathrm{term}(w_k), w)$.
 trait Measure {
+    /// Whether a purity costs more than to find out that it is not needed.
+    const IS_DEAR: bool;
+
     fn term(&self, weight: f64) -> f64;
     fn close(&self, sum: f64, total: f64) -> f64;
 }
@@ -72,6 +75,8 @@ trait Measure {
 struct Gini;
 
 impl Measure for Gini {
+    const IS_DEAR: bool = false;
+
     fn term(&self, weight: f64) -> f64 {
         weight * weight
     }
@@ -86,6 +91,8 @@ struct Entropy {
 }
 
 impl Measure for Entropy {
+    const IS_DEAR: bool = true;
+
     fn term(&self, weight: f64) -> f64 {
         match self.table.get(weight as usize) {
             Some(value) => *value,
@@ -148,6 +155,7 @@ struct Scratch {
     histogram: Vec<f64>,
     keys: Vec<u64>,
     left: Vec<f64>,
+    sides: Vec<Sides>,
     plane: (Vec<u32>, Vec<f64>),
     best_plane: (Vec<u32>, Vec<f64>),
 }
@@ -435,21 +443,18 @@ fn best_code<M: Measure>(
 ) -> (f64, u32, f64) {
     let n_codes = (last - first) as usize + 1;
     let n_classes = weights.len();
-    let mut sweep = Sweep::new(measure, weights, &mut scratch.left);
+    let mut sweep = Sweep::new(measure, weights, &mut scratch.sides);
     if items.len() <= SMALL || n_codes * n_classes > SPARSE * items.len() {
         let keys = &mut scratch.keys;
         keys.clear();
         keys.extend(scratch.codes.iter().enumerate().map(|(position, code)| u64::from(*code) << 32 | position as u64));
         keys.sort_unstable();
-        let mut keys = keys.iter().peekable();
-        while let Some(key) = keys.next() {
-            let item = &items[(key & 0xFFFF_FFFF) as usize];
-            sweep.move_left(item.class as usize, item.weight);
-            let code = (key >> 32) as u32;
-            match keys.peek() {
-                Some(next) if (*next >> 32) as u32 != code => sweep.stop(code, (*next >> 32) as u32),
-                _ => {}
-            }
+        let item = |key: &u64| &items[(key & 0xFFFF_FFFF) as usize];
+        for keys in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
+            let class = item(&keys[0]).class;
+            let is_pure = M::IS_DEAR && keys[1..].iter().all(|key| item(key).class == class);
+            sweep.arrive((keys[0] >> 32) as u32, is_pure.then_some(class));
+            keys.iter().map(item).for_each(|item| sweep.move_left(item.class as usize, item.weight));
         }
     } else {
         let histogram = &mut scratch.histogram;
@@ -458,21 +463,15 @@ fn best_code<M: Measure>(
         for (code, item) in scratch.codes.iter().zip(items) {
             histogram[(code - first) as usize * n_classes + item.class as usize] += item.weight;
         }
-        let mut below = first;
         for (code, weights) in (first..=last).zip(histogram.chunks_exact(n_classes)) {
             // Weights are above 0, so that a code without any has no instance.
-            if weights.iter().all(|weight| *weight == 0.0) {
-                continue;
+            let mut classes = (0..n_classes).filter(|class| weights[*class] > 0.0);
+            let Some(class) = classes.next() else { continue };
+            let is_pure = M::IS_DEAR && classes.next().is_none();
+            sweep.arrive(code, is_pure.then_some(class as u32));
+            for (class, weight) in weights.iter().enumerate().skip(class).filter(|(_, weight)| **weight > 0.0) {
+                sweep.move_left(class, *weight);
             }
-            if code > first {
-                sweep.stop(below, code);
-            }
-            weights
-                .iter()
-                .enumerate()
-                .filter(|(_, weight)| **weight > 0.0)
-                .for_each(|(class, weight)| sweep.move_left(class, *weight));
-            below = code;
         }
     }
     let (score, below, above) = sweep.best;
@@ -480,37 +479,79 @@ fn best_code<M: Measure>(
 }
 
 /// A threshold that moves up through the values of a node.
+///
+/// While all that moves is of one class, the score is a convex function of the weight that has moved, for $S$ is convex: it is largest at an end of such a run, and a threshold inside one need not be looked at
+/// (Fayyad & Irani, *On the Handling of Continuous-Valued Attributes in Decision Tree Generation*, Machine Learning 8, 1992).
 struct Sweep<'a, M> {
     measure: &'a M,
-    weights: &'a [f64],
-    left: &'a mut Vec<f64>,
+    sides: &'a mut [Sides],
+    /// The class that moves; its terms are those from before it did.
+    moving: usize,
     /// $\sum_k\mathrm{term}$ on either side.
     sums: [f64; 2],
     totals: [f64; 2],
+    /// The last code that was arrived at, and the class of its instances where they are all of one.
+    last: Option<(u32, Option<u32>)>,
     /// The best score, and the codes on either side of the threshold.
     best: (f64, u32, u32),
 }
 
+/// What a sweep knows of a class: its weight on the left and in all, and its terms left and right.
+#[derive(Debug, Clone, Copy)]
+struct Sides {
+    left: f64,
+    all: f64,
+    terms: [f64; 2],
+}
+
 impl<'a, M: Measure> Sweep<'a, M> {
-    fn new(measure: &'a M, weights: &'a [f64], left: &'a mut Vec<f64>) -> Self {
-        left.clear();
-        left.resize(weights.len(), 0.0);
-        let sum = weights.iter().map(|weight| measure.term(*weight)).sum();
+    fn new(measure: &'a M, weights: &[f64], sides: &'a mut Vec<Sides>) -> Self {
+        sides.clear();
+        sides.extend(weights.iter().map(|weight| Sides {
+            left: 0.0,
+            all: *weight,
+            terms: [0.0, measure.term(*weight)],
+        }));
+        let sum = sides.iter().map(|sides| sides.terms[1]).sum();
         let totals = [0.0, weights.iter().sum()];
-        Sweep { measure, weights, left, sums: [0.0, sum], totals, best: (f64::NEG_INFINITY, 0, 0) }
+        Sweep { measure, sides, moving: 0, sums: [0.0, sum], totals, last: None, best: (f64::NEG_INFINITY, 0, 0) }
+    }
+
+    /// Comes to the next code, whose instances are all of one class or of several.
+    fn arrive(&mut self, code: u32, class: Option<u32>) {
+        match self.last {
+            Some((below, class_below)) if class.is_none() || class != class_below => self.stop(below, code),
+            _ => {}
+        }
+        self.last = Some((code, class));
     }
 
     fn move_left(&mut self, class: usize, weight: f64) {
-        let (before, all) = (self.left[class], self.weights[class]);
-        let after = before + weight;
-        self.left[class] = after;
-        self.sums[0] += self.measure.term(after) - self.measure.term(before);
-        self.sums[1] += self.measure.term(all - after) - self.measure.term(all - before);
+        if M::IS_DEAR && class != self.moving {
+            self.settle();
+        }
+        self.moving = class;
+        self.sides[class].left += weight;
         self.totals[0] += weight;
         self.totals[1] -= weight;
+        if !M::IS_DEAR {
+            self.settle();
+        }
+    }
+
+    /// Brings the terms of the class that moves up to date.
+    fn settle(&mut self) {
+        let Sides { left, all, terms } = &mut self.sides[self.moving];
+        let settled = [self.measure.term(*left), self.measure.term(*all - *left)];
+        self.sums[0] += settled[0] - terms[0];
+        self.sums[1] += settled[1] - terms[1];
+        *terms = settled;
     }
 
     fn stop(&mut self, below: u32, above: u32) {
+        if M::IS_DEAR {
+            self.settle();
+        }
         let score = self.measure.close(self.sums[0], self.totals[0]) + self.measure.close(self.sums[1], self.totals[1]);
         // Of weights that differ by more than rounding holds, nothing may be left on a side.
         if score > self.best.0 && self.totals[1] > 0.0 {
@@ -534,4 +575,70 @@ fn stable_partition(items: &mut [Item], scratch: &mut Vec<Item>, goes_left: impl
     }
     items[n_left..].copy_from_slice(scratch);
     n_left
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::DMatrix;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::columns::Resolution;
+
+    /// The largest score of all thresholds, from the definition.
+    fn brute_force<M: Measure>(measure: &M, items: &[Item], codes: &[u32], weights: &[f64]) -> f64 {
+        let last = *codes.iter().max().unwrap();
+        let score = |last_code: u32| {
+            score_of(measure, items, codes.iter().map(|code| *code <= last_code), weights, &mut Vec::new())
+        };
+        let below: std::collections::BTreeSet<u32> = codes.iter().copied().filter(|code| *code < last).collect();
+        below.into_iter().map(score).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    fn agrees<M: Measure>(measure: &M, items: &[Item], values: &[f64], n_classes: usize) {
+        let matrix = DMatrix::from_row_slice(1, values.len(), values);
+        let columns = Columns::new(&matrix, Resolution::Exact).unwrap();
+        let feature = columns.feature(0);
+        let mut weights = vec![0.0; n_classes];
+        items.iter().for_each(|item| weights[item.class as usize] += item.weight);
+        let mut scratch = Scratch::default();
+        let (first, last) = gather(&feature.codes, items, &mut scratch.codes);
+        if first == last || weights.iter().filter(|weight| **weight > 0.0).count() < 2 {
+            return;
+        }
+        let codes = scratch.codes.clone();
+        let (score, last_code, threshold) = best_code(measure, items, feature, (first, last), &weights, &mut scratch);
+        let best = brute_force(measure, items, &codes, &weights);
+        let tolerance = 1e-9 * (1.0 + best.abs());
+        assert!((score - best).abs() <= tolerance, "{score}, and not {best}");
+        let goes_left = values.iter().map(|value| *value <= threshold);
+        assert!((score_of(measure, items, goes_left, &weights, &mut Vec::new()) - best).abs() <= tolerance);
+        assert!(codes.iter().zip(values).all(|(code, value)| (*code <= last_code) == (*value <= threshold)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_threshold_beats_the_best_one(
+            drawn in prop::collection::vec((0i32..40, 0u32..4, 1u32..30), 2..120),
+            n_values in 2i32..40,
+            n_classes in 2u32..5,
+            follows in any::<bool>(),
+        ) {
+            let values: Vec<f64> = drawn.iter().map(|(value, ..)| f64::from(value % n_values)).collect();
+            let item = |idx: usize, unit: f64| {
+                let (_, class, weight) = drawn[idx];
+                // Classes that follow the values come in long runs.
+                let class = if follows { values[idx] as u32 / 8 } else { class };
+                Item { idx: idx as u32, class: class % n_classes, weight: unit * f64::from(weight) }
+            };
+            let n_classes = n_classes as usize;
+            for unit in [1.0, 1.0 / 7.0] {
+                let items: Vec<Item> = (0..drawn.len()).map(|idx| item(idx, unit)).collect();
+                agrees(&Gini, &items, &values, n_classes);
+                agrees(&Entropy { table: Vec::new() }, &items, &values, n_classes);
+            }
+            let items: Vec<Item> = (0..drawn.len()).map(|idx| item(idx, 1.0)).collect();
+            agrees(&Entropy { table: (0..5000).map(|n| x_ln_x(f64::from(n))).collect() }, &items, &values, n_classes);
+        }
+    }
 }

@@ -36,6 +36,7 @@
 
 mod annealing;
 mod columns;
+mod descent;
 mod error;
 mod forest;
 mod grow;

@@ -8,21 +8,21 @@ use serde::{Deserialize, Serialize};
 /// One tree: tests at the inner nodes, posteriors of the classes at the leaves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tree {
-    nodes: Vec<Node>,
+    pub(crate) nodes: Vec<Node>,
     /// The posteriors of leaf `l` are `posteriors[l * n_classes..][..n_classes]`.
     posteriors: Vec<f64>,
     /// The leaf that a node is, [`INNER`] for the others.
-    leaves: Vec<u32>,
+    pub(crate) leaves: Vec<u32>,
     planes: Option<Planes>,
 }
 
 /// An instance goes to the child where the tested value is at most the threshold, else to the one after it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-struct Node {
-    threshold: f64,
+pub(crate) struct Node {
+    pub(crate) threshold: f64,
     /// The feature, or the plane where the tree has planes.
-    test: u32,
-    child: u32,
+    pub(crate) test: u32,
+    pub(crate) child: u32,
 }
 
 /// Tests over several features: plane `p` has the terms `p * n_terms..(p + 1) * n_terms`.
@@ -90,6 +90,10 @@ impl Tree {
         self.posteriors.extend(posterior);
     }
 
+    pub(crate) fn has_planes(&self) -> bool {
+        self.planes.is_some()
+    }
+
     pub(crate) fn planes_mut(&mut self) -> Option<&mut Planes> {
         self.planes.as_mut()
     }
@@ -154,17 +158,32 @@ impl Tree {
 
     /// Adds the posteriors of instances that lie one after the other to the columns of `sums`, classes × instances.
     pub(crate) fn add_posteriors(&self, values: &[f64], n_features: usize, n_classes: usize, sums: &mut [f64]) {
-        let mut groups = values.chunks_exact(LANES * n_features);
-        let mut sums_of = sums.chunks_exact_mut(n_classes);
-        let mut add = |leaf: u32| {
-            let sums = sums_of.next().expect("a column of sums per instance");
-            sums.iter_mut().zip(self.posterior(leaf as usize, n_classes)).for_each(|(sum, p)| *sum += p);
-        };
-        for group in groups.by_ref() {
-            self.leaves_abreast(group, n_features).into_iter().for_each(&mut add);
+        let groups = values.chunks(LANES * n_features).zip(sums.chunks_mut(LANES * n_classes));
+        for (group, sums) in groups {
+            if group.len() == LANES * n_features {
+                self.add_leaves(&self.leaves_abreast(group, n_features), n_classes, sums);
+            } else {
+                for (instance, sums) in group.chunks_exact(n_features).zip(sums.chunks_exact_mut(n_classes)) {
+                    self.add_leaves(&[self.leaf_of(instance) as u32], n_classes, sums);
+                }
+            }
         }
-        for instance in groups.remainder().chunks_exact(n_features) {
-            add(self.leaf_of(instance) as u32);
+    }
+
+    /// Adds the posteriors of leaves to the columns of `sums`, classes × leaves.
+    #[inline(always)]
+    pub(crate) fn add_leaves(&self, leaves: &[u32], n_classes: usize, sums: &mut [f64]) {
+        if n_classes == 2 {
+            let posteriors = self.posteriors.as_chunks::<2>().0;
+            for (sums, leaf) in sums.as_chunks_mut::<2>().0.iter_mut().zip(leaves) {
+                let posterior = &posteriors[*leaf as usize];
+                sums[0] += posterior[0];
+                sums[1] += posterior[1];
+            }
+        } else {
+            for (sums, leaf) in sums.chunks_exact_mut(n_classes).zip(leaves) {
+                sums.iter_mut().zip(self.posterior(*leaf as usize, n_classes)).for_each(|(sum, p)| *sum += p);
+            }
         }
     }
 
