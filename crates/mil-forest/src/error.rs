@@ -33,6 +33,14 @@ pub enum ForestError {
         /// Its weight.
         weight: f64,
     },
+    /// Bags are to be drawn, and the offsets do not tell which instances are theirs.
+    #[error(
+        "trees draw bags, but the offsets do not divide the {n_instances} instances among any: they start at 0, rise, and end at {n_instances}"
+    )]
+    Offsets {
+        /// Number of instances.
+        n_instances: usize,
+    },
     /// Scores of bags by trees that have not seen them were asked of trees that draw instances.
     #[error("every tree has seen some instances of every bag; draw bags (`sampling=bags`) to score them out of bag")]
     NoBagsLeftOut,

@@ -84,16 +84,13 @@ impl Forest {
     /// Grows a forest, and tells which instances each tree has drawn.
     ///
     /// # Errors
-    /// If labels or weights are not one per instance, a label is none of the classes, or a weight is not a finite number above 0.
-    ///
-    /// # Panics
-    /// If bags are to be drawn and the offsets are not those of the instances.
+    /// If labels or weights are not one per instance, a label is none of the classes, a weight is not a finite number above 0, or bags are to be drawn and the offsets do not divide the instances.
     pub fn grow(
         columns: &Columns<'_>,
         sample: &Sample<'_>,
         growth: &Growth,
     ) -> Result<(Forest, Vec<Drawn>), ForestError> {
-        check(columns, sample)?;
+        check(columns, sample, growth.sampling)?;
         Ok(Forest::grow_with(columns, sample, growth, 0, |_| None))
     }
 
@@ -236,8 +233,16 @@ impl Forest {
     }
 }
 
-fn check(columns: &Columns<'_>, sample: &Sample<'_>) -> Result<(), ForestError> {
+fn check(columns: &Columns<'_>, sample: &Sample<'_>, sampling: Sampling) -> Result<(), ForestError> {
     let n_instances = columns.n_instances();
+    let divides = |offsets: &[usize]| {
+        offsets.first() == Some(&0)
+            && offsets.last() == Some(&n_instances)
+            && offsets.windows(2).all(|pair| pair[0] < pair[1])
+    };
+    if sampling == Sampling::Bags && !divides(sample.offsets) {
+        return Err(ForestError::Offsets { n_instances });
+    }
     if sample.labels.len() != n_instances {
         return Err(ForestError::Count { what: "labels", found: sample.labels.len(), expected: n_instances });
     }
@@ -267,7 +272,6 @@ fn draw(sample: &Sample<'_>, sampling: Sampling, n_instances: usize, rng: &mut m
         }
         Sampling::Bags => {
             let n_bags = sample.offsets.len() - 1;
-            assert_eq!(sample.offsets[n_bags], n_instances, "bags that hold all instances");
             for _ in 0..n_bags {
                 let bag_idx = rng.random_range(0..n_bags);
                 counts[sample.offsets[bag_idx]..sample.offsets[bag_idx + 1]].iter_mut().for_each(|count| *count += 1);

@@ -9,6 +9,8 @@
 //!
 //! A node of $n$ instances spends $O(n)$ a feature: its codes ([`Columns`]) go into a histogram where they lie close, and are sorted where they do not.
 
+use std::rc::Rc;
+
 use mil_core::Rng;
 use rand::RngExt;
 
@@ -124,12 +126,13 @@ enum Test {
     Plane { threshold: f64 },
 }
 
-/// A node that waits for its turn: its items and its depth.
+/// A node that waits for its turn: its items, its depth, and the classes that its items count theirs among.
 struct Task {
     node_idx: usize,
     start: usize,
     end: usize,
     depth: usize,
+    classes: Rc<[u32]>,
 }
 
 struct Grower<'a, M> {
@@ -190,17 +193,19 @@ impl<'a, M: Measure> Grower<'a, M> {
     }
 
     fn grow(mut self) -> Grown {
-        let mut tasks = vec![Task { node_idx: 0, start: 0, end: self.items.len(), depth: 0 }];
-        while let Some(task) = tasks.pop() {
-            let weights = self.class_weights(&task);
+        let classes = (0..self.n_classes as u32).collect();
+        let mut tasks = vec![Task { node_idx: 0, start: 0, end: self.items.len(), depth: 0, classes }];
+        while let Some(mut task) = tasks.pop() {
+            let weights = self.class_weights(&mut task);
             match self.best_split(&task, &weights) {
                 None => self.close(&task, &weights),
                 Some(split) => {
                     let middle = self.partition(&task, split.test);
                     let child = self.apply(&task, split, &weights);
                     let depth = task.depth + 1;
-                    tasks.push(Task { node_idx: child + 1, start: middle, end: task.end, depth });
-                    tasks.push(Task { node_idx: child, start: task.start, end: middle, depth });
+                    let classes = task.classes.clone();
+                    tasks.push(Task { node_idx: child + 1, start: middle, end: task.end, depth, classes });
+                    tasks.push(Task { node_idx: child, end: middle, depth, ..task });
                 }
             }
         }
@@ -209,17 +214,31 @@ impl<'a, M: Measure> Grower<'a, M> {
         Grown { tree: self.tree, gains: self.gains }
     }
 
-    fn class_weights(&self, task: &Task) -> Vec<f64> {
-        let mut weights = vec![0.0; self.n_classes];
-        for item in &self.items[task.start..task.end] {
-            weights[item.class as usize] += item.weight;
+    /// The weight of each class that the node has. The others are forgotten, and the rest counted anew: of many classes a small node has few.
+    fn class_weights(&mut self, task: &mut Task) -> Vec<f64> {
+        let items = &mut self.items[task.start..task.end];
+        let mut weights = vec![0.0; task.classes.len()];
+        items.iter().for_each(|item| weights[item.class as usize] += item.weight);
+        if weights.contains(&0.0) {
+            let mut positions = Vec::with_capacity(weights.len());
+            let mut n_kept = 0;
+            for weight in &weights {
+                positions.push(n_kept);
+                n_kept += u32::from(*weight > 0.0);
+            }
+            items.iter_mut().for_each(|item| item.class = positions[item.class as usize]);
+            let kept = task.classes.iter().zip(&weights).filter(|(_, weight)| **weight > 0.0);
+            task.classes = kept.map(|(class, _)| *class).collect();
+            weights.retain(|weight| *weight > 0.0);
         }
         weights
     }
 
     fn close(&mut self, task: &Task, weights: &[f64]) {
         let total: f64 = weights.iter().sum();
-        self.tree.close(task.node_idx, weights.iter().map(|weight| weight / total));
+        let mut posterior = vec![0.0; self.n_classes];
+        task.classes.iter().zip(weights).for_each(|(class, weight)| posterior[*class as usize] = weight / total);
+        self.tree.close(task.node_idx, posterior.into_iter());
     }
 
     /// $S$ of a node.
@@ -229,7 +248,7 @@ impl<'a, M: Measure> Grower<'a, M> {
     }
 
     fn best_split(&mut self, task: &Task, weights: &[f64]) -> Option<Split> {
-        let is_pure = weights.iter().filter(|weight| **weight > 0.0).count() < 2;
+        let is_pure = weights.len() < 2;
         if is_pure || task.depth >= self.growth.max_depth || task.end - task.start < self.growth.min_split {
             return None;
         }

@@ -191,6 +191,11 @@ fn labels_and_weights_that_are_none_are_refused_by_instance() {
         "instance 1 is of class 2, but there are only 2 classes, counted from 0"
     );
     assert_eq!(grow(&[0, 1, 0], Some(&[1.0])).unwrap_err(), "1 weights, expected 3, one per instance");
+    for offsets in [&[][..], &[0], &[0, 2], &[1, 3], &[0, 0, 3], &[0, 2, 1, 3]] {
+        let sample = Sample { labels: &[0, 1, 0], weights: None, n_classes: 2, offsets };
+        let error = Forest::grow(&columns, &sample, &growth).map(drop).unwrap_err().to_string();
+        assert!(error.starts_with("trees draw bags, but the offsets do not divide the 3 instances"), "{error}");
+    }
     for weight in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(grow(&[0, 1, 0], Some(&[1.0, 1.0, weight])).unwrap_err().starts_with("the weight of instance 2 is"));
     }
