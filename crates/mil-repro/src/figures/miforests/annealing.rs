@@ -145,13 +145,14 @@ impl Cooling {
             accuracies.iter().map(|point| format!("{:.1} after {}", point.y, point.x)).collect();
         format!(
             "{title}: {ALL_EPOCHS} epochs take the entropy from {:.3} to {:.3} nats per hidden instance and the expected members of a positive bag from {:.2} to {:.2} of {:.2} on average; growing anew lowers the objective in {n_lower} of {} \
-             epochs. Accuracy {} epochs; printed {printed}.",
+             epochs of {} seeds. Accuracy {} epochs; printed {printed}.",
             entropy.0,
             entropy.1,
             members.0,
             members.1,
             self.n_hidden_instances as f64 / self.n_hidden_bags as f64,
             epochs.count(),
+            self.traces.len(),
             by_epochs.join(", "),
         )
     }
@@ -184,7 +185,7 @@ mod tests {
         assert!(entropy.iter().map(|point| point.x).eq((1..=ALL_EPOCHS).map(|epoch| epoch as f64)));
         assert!(entropy[ALL_EPOCHS - 1].y < entropy[0].y && entropy[0].half_width.is_some());
         let finding = cooling.finding("Toy", &[Point::at(0.0, 71.0), Point::at(9.0, 72.0)], 85.0);
-        assert!(finding.contains("of 2.00 on average") && finding.contains("of 27 epochs"), "{finding}");
+        assert!(finding.contains("of 2.00 on average") && finding.contains("of 27 epochs of 3 seeds"), "{finding}");
         assert!(finding.ends_with("Accuracy 71.0 after 0, 72.0 after 9 epochs; printed 85."), "{finding}");
     }
 }
