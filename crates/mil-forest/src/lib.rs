@@ -6,6 +6,8 @@
 //! |---|---|---|
 //! | [`RandomForest`] | a set of bags | those of their bags |
 //! | [`MiForest`] | a set of bags | drawn anew for each tree, from a distribution that cools |
+//! | [`OnlineForest`] | one bag at a time | those of their bags |
+//! | [`OnlineMiForest`] | one bag at a time | drawn for each tree, from what the forest says of the bag |
 //!
 //! All take two classes or many, one forest for all. In many classes the instances of a bag may be of any class, as long as one is of the bag's.
 //!
@@ -31,6 +33,7 @@
 //!
 //! - **An engine** ([`Columns`], [`Forest`], [`Tree`]) for instances with labels and weights: entropy or Gini, best or random thresholds, planes; exact, or in bins for large data; one model to the bit on any number of threads.
 //! - **Annealing** ([`annealed`], [`temperatures`]) with its objective and entropies epoch by epoch ([`MiForest::fit_traced`]).
+//! - **Streams** ([`OnlineForestStream`]) that learn a bag and forget it, and are kept in a file and resumed to the bit.
 //! - **Scores out of bag** that cost nothing further, for calibrated thresholds: `Calibrated { learner: MiForest::default(), source: OutOfBag }`.
 //! - **Importance of features**, by impurity ([`Forest::gains`]) and by permutation ([`mil_core::permutation_importance`]).
 
