@@ -100,6 +100,51 @@ macro_rules! params {
     };
 }
 
+/// Gives an enum without fields its words, so that it can be a parameter.
+///
+/// ```
+/// use mil_core::ParamField;
+///
+/// /// What a test should make small.
+/// #[derive(Debug, PartialEq)]
+/// pub enum Criterion {
+///     /// Entropy.
+///     Entropy,
+///     /// Gini's index.
+///     Gini,
+/// }
+///
+/// mil_core::choice!(Criterion { Entropy = "entropy", Gini = "gini" });
+///
+/// assert_eq!(Criterion::KIND, "one of entropy, gini");
+/// assert_eq!(Criterion::parse("gini"), Some(Criterion::Gini));
+/// assert_eq!(Criterion::Entropy.show(), "entropy");
+/// ```
+#[macro_export]
+macro_rules! choice {
+    ($name:ident { $first:ident = $first_word:literal $(, $variant:ident = $word:literal)* $(,)? }) => {
+        impl $crate::ParamField for $name {
+            const KIND: &'static str = concat!("one of ", $first_word $(, ", ", $word)*);
+
+            fn parse(word: &str) -> Option<$name> {
+                match word {
+                    $first_word => Some($name::$first),
+                    $($word => Some($name::$variant),)*
+                    _ => None,
+                }
+            }
+
+            fn show(&self) -> String {
+                match self {
+                    $name::$first => $first_word,
+                    $($name::$variant => $word,)*
+                }
+                .to_owned()
+            }
+        }
+    };
+}
+
 /// The type of one parameter.
 pub trait ParamField: Sized {
     /// What the value is called in a message: `number`, `integer`, `one of max, mean`.

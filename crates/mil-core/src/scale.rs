@@ -7,7 +7,6 @@ use crate::error::{FitError, ScoreError};
 use crate::label::{BagLabel, Target};
 use crate::learner::{BagModel, Learner};
 use crate::model_file::SavedModel;
-use crate::params::ParamField;
 
 /// How features are scaled before a learner sees them. A feature that is constant on the training instances is only shifted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -21,27 +20,7 @@ pub enum Scaling {
     Standard,
 }
 
-impl ParamField for Scaling {
-    const KIND: &'static str = "one of none, min-max, standard";
-
-    fn parse(word: &str) -> Option<Scaling> {
-        match word {
-            "none" => Some(Scaling::None),
-            "min-max" => Some(Scaling::MinMax),
-            "standard" => Some(Scaling::Standard),
-            _ => None,
-        }
-    }
-
-    fn show(&self) -> String {
-        match self {
-            Scaling::None => "none",
-            Scaling::MinMax => "min-max",
-            Scaling::Standard => "standard",
-        }
-        .to_owned()
-    }
-}
+crate::choice!(Scaling { None = "none", MinMax = "min-max", Standard = "standard" });
 
 /// A fitted scaling: $x_i \mapsto (x_i - o_i) / d_i$.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

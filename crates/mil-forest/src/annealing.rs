@@ -12,8 +12,6 @@
 
 use mil_core::argmax;
 
-use crate::params::words;
-
 /// The loss $\ell$ of a label $k$, a falling function of the forest's confidence $F_k$ or of the margin $m_k=p(k\mid x)-\max_{j\ne k}p(j\mid x)$ (eq. 2).
 ///
 /// Choice: the paper speaks of a margin-maximising loss without naming it. In two classes the first three and their margin forms differ by the scale of the temperature, little else.
@@ -35,14 +33,14 @@ pub enum Loss {
     LogLikelihood,
 }
 
-words!("one of hinge, logistic, exponential, margin-hinge, margin-logistic, margin-exponential, log-likelihood", Loss {
-    Loss::Hinge = "hinge",
-    Loss::Logistic = "logistic",
-    Loss::Exponential = "exponential",
-    Loss::MarginHinge = "margin-hinge",
-    Loss::MarginLogistic = "margin-logistic",
-    Loss::MarginExponential = "margin-exponential",
-    Loss::LogLikelihood = "log-likelihood",
+mil_core::choice!(Loss {
+    Hinge = "hinge",
+    Logistic = "logistic",
+    Exponential = "exponential",
+    MarginHinge = "margin-hinge",
+    MarginLogistic = "margin-logistic",
+    MarginExponential = "margin-exponential",
+    LogLikelihood = "log-likelihood",
 });
 
 /// Probabilities below it count as it, so that their logarithm is finite.

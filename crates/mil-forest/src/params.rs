@@ -145,33 +145,9 @@ macro_rules! forest_params {
 }
 pub(crate) use forest_params;
 
-/// Gives an enum without fields its words.
-macro_rules! words {
-    ($kind:literal, $name:ty { $($variant:path = $word:literal),+ $(,)? }) => {
-        impl mil_core::ParamField for $name {
-            const KIND: &'static str = $kind;
-
-            fn parse(word: &str) -> Option<$name> {
-                match word {
-                    $($word => Some($variant),)+
-                    _ => None,
-                }
-            }
-
-            fn show(&self) -> String {
-                match self {
-                    $($variant => $word,)+
-                }
-                .to_owned()
-            }
-        }
-    };
-}
-pub(crate) use words;
-
-words!("one of entropy, gini", Criterion { Criterion::Entropy = "entropy", Criterion::Gini = "gini" });
-words!("one of instances, bags, all", Sampling { Sampling::Instances = "instances", Sampling::Bags = "bags", Sampling::All = "all" });
-words!("one of instances, bags, classes", Weighting { Weighting::Instances = "instances", Weighting::Bags = "bags", Weighting::Classes = "classes" });
+mil_core::choice!(Criterion { Entropy = "entropy", Gini = "gini" });
+mil_core::choice!(Sampling { Instances = "instances", Bags = "bags", All = "all" });
+mil_core::choice!(Weighting { Instances = "instances", Bags = "bags", Classes = "classes" });
 
 impl ParamField for Tests {
     const KIND: &'static str = "one of best, random, uniform, hyperplane(features)";

@@ -3,7 +3,7 @@
 //! Gärtner, Flach, Kowalczyk & Smola, *Multi-Instance Kernels*, ICML 2002: a bag is compared with a bag either through all pairs of
 //! their instances or through a statistic of each.
 
-use mil_core::{Bag, BagLabel, BagSet, ParamField};
+use mil_core::{Bag, BagLabel, BagSet};
 use nalgebra::{DMatrix, DMatrixView, DVector};
 use pulp::Simd;
 use rayon::prelude::*;
@@ -143,25 +143,7 @@ impl BagScale {
     }
 }
 
-impl ParamField for BagScale {
-    const KIND: &'static str = "one of mean, feature-space";
-
-    fn parse(word: &str) -> Option<BagScale> {
-        match word {
-            "mean" => Some(BagScale::Mean),
-            "feature-space" => Some(BagScale::FeatureSpace),
-            _ => None,
-        }
-    }
-
-    fn show(&self) -> String {
-        match self {
-            BagScale::Mean => "mean",
-            BagScale::FeatureSpace => "feature-space",
-        }
-        .to_owned()
-    }
-}
+mil_core::choice!(BagScale { Mean = "mean", FeatureSpace = "feature-space" });
 
 /// The minimax statistic $s(B)$ of a bag: the least value of each feature, then the greatest of each.
 ///

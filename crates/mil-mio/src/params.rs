@@ -109,32 +109,9 @@ pub enum Budget {
     Candidates(usize),
 }
 
-/// Gives an enum without fields its words.
-macro_rules! words {
-    ($kind:literal, $name:ty { $($variant:path = $word:literal),+ }) => {
-        impl ParamField for $name {
-            const KIND: &'static str = $kind;
-
-            fn parse(word: &str) -> Option<$name> {
-                match word {
-                    $($word => Some($variant),)+
-                    _ => None,
-                }
-            }
-
-            fn show(&self) -> String {
-                match self {
-                    $($variant => $word,)+
-                }
-                .to_owned()
-            }
-        }
-    };
-}
-
-words!("one of fixed, any-time", Schedule { Schedule::Fixed = "fixed", Schedule::AnyTime = "any-time" });
-words!("one of round, replace", Revisit { Revisit::Round = "round", Revisit::Replace = "replace" });
-words!("one of shuffled, cyclic, as-given", Order { Order::Shuffled = "shuffled", Order::Cyclic = "cyclic", Order::AsGiven = "as-given" });
+mil_core::choice!(Schedule { Fixed = "fixed", AnyTime = "any-time" });
+mil_core::choice!(Revisit { Round = "round", Replace = "replace" });
+mil_core::choice!(Order { Shuffled = "shuffled", Cyclic = "cyclic", AsGiven = "as-given" });
 
 const UNLIMITED: &str = "unlimited";
 

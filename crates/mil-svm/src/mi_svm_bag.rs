@@ -22,7 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use mil_core::{BagSet, FitError, Label, ParamField, ParamRange, Params, argmax, stream};
+use mil_core::{BagSet, FitError, Label, ParamRange, Params, argmax, stream};
 use mil_kernels::Kernel;
 use nalgebra::DMatrix;
 use rand::RngExt;
@@ -59,25 +59,7 @@ pub enum Slack {
     PerInstance,
 }
 
-impl ParamField for Slack {
-    const KIND: &'static str = "one of bag, instance";
-
-    fn parse(word: &str) -> Option<Slack> {
-        match word {
-            "bag" => Some(Slack::PerBag),
-            "instance" => Some(Slack::PerInstance),
-            _ => None,
-        }
-    }
-
-    fn show(&self) -> String {
-        match self {
-            Slack::PerBag => "bag",
-            Slack::PerInstance => "instance",
-        }
-        .to_owned()
-    }
-}
+mil_core::choice!(Slack { PerBag = "bag", PerInstance = "instance" });
 
 /// What stands for a positive bag in the first round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -89,25 +71,7 @@ pub enum WitnessStart {
     InputMean,
 }
 
-impl ParamField for WitnessStart {
-    const KIND: &'static str = "one of feature-mean, input-mean";
-
-    fn parse(word: &str) -> Option<WitnessStart> {
-        match word {
-            "feature-mean" => Some(WitnessStart::FeatureMean),
-            "input-mean" => Some(WitnessStart::InputMean),
-            _ => None,
-        }
-    }
-
-    fn show(&self) -> String {
-        match self {
-            WitnessStart::FeatureMean => "feature-mean",
-            WitnessStart::InputMean => "input-mean",
-        }
-        .to_owned()
-    }
-}
+mil_core::choice!(WitnessStart { FeatureMean = "feature-mean", InputMean = "input-mean" });
 
 over_instances!(MiSvmBag, "MI-SVM");
 
