@@ -522,7 +522,7 @@ fn best_code<M: Measure>(
 struct Sweep<'a, M> {
     measure: &'a M,
     sides: &'a mut [Sides],
-    /// The class that moves; its terms are those from before it did.
+    /// The class that has moved last. Under a purity that is dear its terms may be those from before; of two classes, both.
     moving: usize,
     /// $\sum_k\mathrm{term}$ on either side.
     sums: [f64; 2],
@@ -597,21 +597,21 @@ impl<'a, M: Measure> Sweep<'a, M> {
     }
 
     fn move_left(&mut self, class: usize, weight: f64) {
-        if M::IS_DEAR && class != self.moving {
-            self.settle();
+        if M::IS_DEAR && self.sides.len() > 2 && class != self.moving {
+            self.settle(self.moving);
         }
         self.moving = class;
         self.sides[class].left += weight;
         self.totals[0] += weight;
         self.totals[1] -= weight;
         if !M::IS_DEAR {
-            self.settle();
+            self.settle(class);
         }
     }
 
-    /// Brings the terms of the class that moves up to date.
-    fn settle(&mut self) {
-        let Sides { left, all, terms } = &mut self.sides[self.moving];
+    /// Brings the terms of a class up to date.
+    fn settle(&mut self, class: usize) {
+        let Sides { left, all, terms } = &mut self.sides[class];
         let settled = [self.measure.term(*left), self.measure.term(*all - *left)];
         self.sums[0] += settled[0] - terms[0];
         self.sums[1] += settled[1] - terms[1];
@@ -620,13 +620,26 @@ impl<'a, M: Measure> Sweep<'a, M> {
 
     fn stop(&mut self, below: u32, above: u32) {
         if M::IS_DEAR {
-            self.settle();
+            match *self.sides {
+                [a, b] if Self::bound(a, b, self.totals) <= self.best.0 => return,
+                [_, _] => {
+                    self.settle(0);
+                    self.settle(1);
+                }
+                _ => self.settle(self.moving),
+            }
         }
         let score = self.measure.close(self.sums[0], self.totals[0]) + self.measure.close(self.sums[1], self.totals[1]);
         // Of weights that differ by more than rounding holds, nothing may be left on a side.
         if score > self.best.0 && self.totals[1] > 0.0 {
             self.best = (score, below, above);
         }
+    }
+
+    /// What the score under the entropy of two classes cannot exceed: $H(p,1-p)\ge4\ln2\;p(1-p)$, with equality at 0, 1/2 and 1.
+    fn bound(a: Sides, b: Sides, totals: [f64; 2]) -> f64 {
+        let impurity = a.left * b.left / totals[0] + (a.all - a.left) * (b.all - b.left) / totals[1];
+        -4.0 * std::f64::consts::LN_2 * impurity
     }
 }
 
