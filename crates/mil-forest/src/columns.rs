@@ -181,7 +181,12 @@ impl Feature {
 
     /// Whether any two instances differ here.
     pub(crate) fn varies(&self) -> bool {
-        self.low.len() > 1
+        self.n_codes() > 1
+    }
+
+    /// Codes are below it.
+    pub(crate) fn n_codes(&self) -> usize {
+        self.low.len()
     }
 
     pub(crate) fn low(&self, code: u32) -> f64 {

@@ -1,7 +1,7 @@
 //! Many instances on their way down a tree.
 //!
 //! A block of instances lies feature by feature, and a set of its instances is a few words of 64 bits. A node compares the values of a word with its threshold in a handful of vector instructions and hands each child
-//! the bits that are its own, until a set has come to a leaf; words that have become empty are skipped. Instances that lie side by side are often alike: on Musk2 64 of them come by 41 tests of a tree,
+//! the bits that are its own, until a set has come to a leaf or is so small that its instances go on one by one; words that have become empty are skipped. Instances that lie side by side are often alike: on Musk2 64 of them come by 41 tests of a tree,
 //! where each alone would take 10.
 
 use pulp::{Simd, WithSimd};
@@ -17,6 +17,8 @@ pub(crate) const BLOCK: usize = WORD * N_WORDS;
 const LINE: usize = 8;
 /// Fewer instances than this go down faster by themselves.
 const FEWEST: usize = WORD / 2;
+/// So many instances of a set go on one by one.
+const FEW: u32 = 2;
 /// Features for each tree, at most, for which it pays to lay them out anew.
 const FEATURES_PER_TREE: usize = 8;
 
@@ -86,6 +88,14 @@ impl Room {
                     words.for_each(|(leaves, word)| enter(simd, leaf, word, leaves));
                     break;
                 }
+                if here.iter().map(|word| word.count_ones()).sum::<u32>() <= FEW {
+                    for (word_idx, word) in here.into_iter().enumerate() {
+                        for lane in bits(word) {
+                            leaves[word_idx][lane] = self.leaf_below(tree, node_idx, word_idx, lane);
+                        }
+                    }
+                    break;
+                }
                 let column = &self.columns[node.test as usize];
                 let (mut left, mut right) = ([0; N_WORDS], [0; N_WORDS]);
                 let (mut any_left, mut any_right) = (0, 0);
@@ -111,6 +121,30 @@ impl Room {
         }
         leaves
     }
+
+    /// The leaf of an instance that has come to a node.
+    #[inline(always)]
+    fn leaf_below(&self, tree: &Tree, mut node_idx: u32, word_idx: usize, lane: usize) -> u32 {
+        loop {
+            let node = &tree.nodes[node_idx as usize];
+            let value = self.columns[node.test as usize][word_idx][lane];
+            let next = node.child + u32::from(value > node.threshold);
+            if next == node_idx {
+                return tree.leaves[node_idx as usize];
+            }
+            node_idx = next;
+        }
+    }
+}
+
+/// The positions of the bits that are set.
+#[inline(always)]
+fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = word.trailing_zeros() as usize;
+        word &= word.wrapping_sub(1);
+        (lane < WORD).then_some(lane)
+    })
 }
 
 /// The set of the first instances.

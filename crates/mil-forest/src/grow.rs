@@ -273,31 +273,41 @@ impl<'a, M: Measure> Grower<'a, M> {
             let feature_idx = self.features[drawn];
             let items = &self.items[task.start..task.end];
             let feature = self.columns.feature(feature_idx as usize);
-            let (first, last) = gather(&feature.codes, items, &mut self.scratch.codes);
-            if first == last {
-                continue;
-            }
-            varied = true;
-            let found = match self.growth.tests {
-                Tests::Random | Tests::Uniform => {
-                    let (below, above) = self.two_codes(first, last);
-                    let feature = self.columns.feature(feature_idx as usize);
-                    let at: f64 = self.rng.random();
-                    let between = feature.low(below) * (1.0 - at) + feature.high(above) * at;
-                    let (last_code, threshold) = feature.cut(between, first, last);
-                    let items = &self.items[task.start..task.end];
-                    let goes_left = self.scratch.codes.iter().map(|code| *code <= last_code);
-                    let score = score_of(&self.measure, items, goes_left, weights, &mut self.scratch.left);
-                    (score, last_code, threshold)
+            let found = if self.growth.tests == Tests::Best && suits_histogram(feature.n_codes(), items, weights) {
+                best_of_all_codes(&self.measure, items, feature, weights, &mut self.scratch)
+            } else {
+                let (first, last) = gather(&feature.codes, items, &mut self.scratch.codes);
+                match self.growth.tests {
+                    _ if first == last => None,
+                    Tests::Random | Tests::Uniform => Some(self.random_code(task, feature, (first, last), weights)),
+                    _ => Some(best_code(&self.measure, items, feature, (first, last), weights, &mut self.scratch)),
                 }
-                _ => best_code(&self.measure, items, feature, (first, last), weights, &mut self.scratch),
             };
-            let (score, last_code, threshold) = found;
+            let Some((score, last_code, threshold)) = found else { continue };
+            varied = true;
             if best.is_none_or(|best| score > best.score) {
                 best = Some(Split { score, test: Test::Code { feature: feature_idx, last_code, threshold } });
             }
         }
         best
+    }
+
+    /// A random threshold of a feature, of the items whose codes have just been gathered: its score, the last code below it, and itself.
+    fn random_code(
+        &mut self,
+        task: &Task,
+        feature: &Feature,
+        (first, last): (u32, u32),
+        weights: &[f64],
+    ) -> (f64, u32, f64) {
+        let (below, above) = self.two_codes(first, last);
+        let at: f64 = self.rng.random();
+        let between = feature.low(below) * (1.0 - at) + feature.high(above) * at;
+        let (last_code, threshold) = feature.cut(between, first, last);
+        let items = &self.items[task.start..task.end];
+        let goes_left = self.scratch.codes.iter().map(|code| *code <= last_code);
+        let score = score_of(&self.measure, items, goes_left, weights, &mut self.scratch.left);
+        (score, last_code, threshold)
     }
 
     /// The codes that a random threshold lies between: those of two instances of the node that differ, or the ends.
@@ -451,7 +461,46 @@ fn score_of<M: Measure>(
     measure.close(sums[0], totals[0]) + measure.close(sums[1], totals[1])
 }
 
-/// The best threshold of a feature, the lowest on ties: its score, the last code below it, and itself.
+/// Whether a histogram over so many codes costs no more than sorting.
+fn suits_histogram(n_codes: usize, items: &[Item], weights: &[f64]) -> bool {
+    items.len() > SMALL && n_codes * weights.len() <= SPARSE * items.len()
+}
+
+/// The best threshold of a feature, the lowest on ties: its score, the last code below it, and itself. `None` where all items have the same code.
+///
+/// For a node so large that a histogram over all codes suits it: nothing but the items is looked at, and once.
+fn best_of_all_codes<M: Measure>(
+    measure: &M,
+    items: &[Item],
+    feature: &Feature,
+    weights: &[f64],
+    scratch: &mut Scratch,
+) -> Option<(f64, u32, f64)> {
+    let histogram = cleared(&mut scratch.histogram, feature.n_codes() * weights.len());
+    match &feature.codes {
+        Codes::Byte(codes) => fill(histogram, items, weights.len(), |idx| codes[idx].into()),
+        Codes::Short(codes) => fill(histogram, items, weights.len(), |idx| codes[idx].into()),
+        Codes::Long(codes) => fill(histogram, items, weights.len(), |idx| codes[idx]),
+    }
+    let mut sweep = Sweep::new(measure, weights, &mut scratch.sides);
+    sweep.bars(0, histogram);
+    sweep.finish(feature)
+}
+
+fn cleared(histogram: &mut Vec<f64>, len: usize) -> &mut [f64] {
+    histogram.clear();
+    histogram.resize(len, 0.0);
+    histogram
+}
+
+/// Adds the weights of items to the bars of their codes, a place for each class.
+fn fill(histogram: &mut [f64], items: &[Item], n_classes: usize, code: impl Fn(usize) -> u32) {
+    for item in items {
+        histogram[code(item.idx as usize) as usize * n_classes + item.class as usize] += item.weight;
+    }
+}
+
+/// As [`best_of_all_codes`], of items whose codes have been gathered and lie in a range.
 fn best_code<M: Measure>(
     measure: &M,
     items: &[Item],
@@ -463,7 +512,13 @@ fn best_code<M: Measure>(
     let n_codes = (last - first) as usize + 1;
     let n_classes = weights.len();
     let mut sweep = Sweep::new(measure, weights, &mut scratch.sides);
-    if items.len() <= SMALL || n_codes * n_classes > SPARSE * items.len() {
+    if suits_histogram(n_codes, items, weights) {
+        let histogram = cleared(&mut scratch.histogram, n_codes * n_classes);
+        for (code, item) in scratch.codes.iter().zip(items) {
+            histogram[(code - first) as usize * n_classes + item.class as usize] += item.weight;
+        }
+        sweep.bars(first, histogram);
+    } else {
         let keys = &mut scratch.keys;
         keys.clear();
         keys.extend(scratch.codes.iter().enumerate().map(|(position, code)| u64::from(*code) << 32 | position as u64));
@@ -475,26 +530,8 @@ fn best_code<M: Measure>(
             sweep.arrive((keys[0] >> 32) as u32, is_pure.then_some(class));
             keys.iter().map(item).for_each(|item| sweep.move_left(item.class as usize, item.weight));
         }
-    } else {
-        let histogram = &mut scratch.histogram;
-        histogram.clear();
-        histogram.resize(n_codes * n_classes, 0.0);
-        for (code, item) in scratch.codes.iter().zip(items) {
-            histogram[(code - first) as usize * n_classes + item.class as usize] += item.weight;
-        }
-        for (code, weights) in (first..=last).zip(histogram.chunks_exact(n_classes)) {
-            // Weights are above 0, so that a code without any has no instance.
-            let mut classes = (0..n_classes).filter(|class| weights[*class] > 0.0);
-            let Some(class) = classes.next() else { continue };
-            let is_pure = M::IS_DEAR && classes.next().is_none();
-            sweep.arrive(code, is_pure.then_some(class as u32));
-            for (class, weight) in weights.iter().enumerate().skip(class).filter(|(_, weight)| **weight > 0.0) {
-                sweep.move_left(class, *weight);
-            }
-        }
     }
-    let (score, below, above) = sweep.best;
-    (score, below, feature.between(below, above))
+    sweep.finish(feature).expect("two codes that differ")
 }
 
 /// A threshold that moves up through the values of a node.
@@ -504,13 +541,15 @@ fn best_code<M: Measure>(
 struct Sweep<'a, M> {
     measure: &'a M,
     sides: &'a mut [Sides],
-    /// The class that moves; its terms are those from before it did.
+    /// The class that has moved last. Under a purity that is dear its terms may be those from before; of two classes, both.
     moving: usize,
     /// $\sum_k\mathrm{term}$ on either side.
     sums: [f64; 2],
     totals: [f64; 2],
     /// The last code that was arrived at, and the class of its instances where they are all of one.
     last: Option<(u32, Option<u32>)>,
+    /// Whether it was not the first.
+    varies: bool,
     /// The best score, and the codes on either side of the threshold.
     best: (f64, u32, u32),
 }
@@ -533,11 +572,42 @@ impl<'a, M: Measure> Sweep<'a, M> {
         }));
         let sum = sides.iter().map(|sides| sides.terms[1]).sum();
         let totals = [0.0, weights.iter().sum()];
-        Sweep { measure, sides, moving: 0, sums: [0.0, sum], totals, last: None, best: (f64::NEG_INFINITY, 0, 0) }
+        Sweep {
+            measure,
+            sides,
+            moving: 0,
+            sums: [0.0, sum],
+            totals,
+            last: None,
+            varies: false,
+            best: (f64::NEG_INFINITY, 0, 0),
+        }
+    }
+
+    /// Moves through a histogram from its first code on.
+    fn bars(&mut self, first: u32, histogram: &[f64]) {
+        let n_classes = self.sides.len();
+        for (code, weights) in (first..).zip(histogram.chunks_exact(n_classes)) {
+            // Weights are above 0, so that a code without any has no instance.
+            let mut classes = (0..n_classes).filter(|class| weights[*class] > 0.0);
+            let Some(class) = classes.next() else { continue };
+            let is_pure = M::IS_DEAR && classes.next().is_none();
+            self.arrive(code, is_pure.then_some(class as u32));
+            for (class, weight) in weights.iter().enumerate().skip(class).filter(|(_, weight)| **weight > 0.0) {
+                self.move_left(class, *weight);
+            }
+        }
+    }
+
+    /// The best threshold of the feature that was swept; `None` where there was but one code.
+    fn finish(self, feature: &Feature) -> Option<(f64, u32, f64)> {
+        let (score, below, above) = self.best;
+        self.varies.then(|| (score, below, feature.between(below, above)))
     }
 
     /// Comes to the next code, whose instances are all of one class or of several.
     fn arrive(&mut self, code: u32, class: Option<u32>) {
+        self.varies = self.last.is_some();
         match self.last {
             Some((below, class_below)) if class.is_none() || class != class_below => self.stop(below, code),
             _ => {}
@@ -546,21 +616,21 @@ impl<'a, M: Measure> Sweep<'a, M> {
     }
 
     fn move_left(&mut self, class: usize, weight: f64) {
-        if M::IS_DEAR && class != self.moving {
-            self.settle();
+        if M::IS_DEAR && self.sides.len() > 2 && class != self.moving {
+            self.settle(self.moving);
         }
         self.moving = class;
         self.sides[class].left += weight;
         self.totals[0] += weight;
         self.totals[1] -= weight;
         if !M::IS_DEAR {
-            self.settle();
+            self.settle(class);
         }
     }
 
-    /// Brings the terms of the class that moves up to date.
-    fn settle(&mut self) {
-        let Sides { left, all, terms } = &mut self.sides[self.moving];
+    /// Brings the terms of a class up to date.
+    fn settle(&mut self, class: usize) {
+        let Sides { left, all, terms } = &mut self.sides[class];
         let settled = [self.measure.term(*left), self.measure.term(*all - *left)];
         self.sums[0] += settled[0] - terms[0];
         self.sums[1] += settled[1] - terms[1];
@@ -569,13 +639,26 @@ impl<'a, M: Measure> Sweep<'a, M> {
 
     fn stop(&mut self, below: u32, above: u32) {
         if M::IS_DEAR {
-            self.settle();
+            match *self.sides {
+                [a, b] if Self::bound(a, b, self.totals) <= self.best.0 => return,
+                [_, _] => {
+                    self.settle(0);
+                    self.settle(1);
+                }
+                _ => self.settle(self.moving),
+            }
         }
         let score = self.measure.close(self.sums[0], self.totals[0]) + self.measure.close(self.sums[1], self.totals[1]);
         // Of weights that differ by more than rounding holds, nothing may be left on a side.
         if score > self.best.0 && self.totals[1] > 0.0 {
             self.best = (score, below, above);
         }
+    }
+
+    /// What the score under the entropy of two classes cannot exceed: $H(p,1-p)\ge4\ln2\;p(1-p)$, with equality at 0, 1/2 and 1.
+    fn bound(a: Sides, b: Sides, totals: [f64; 2]) -> f64 {
+        let impurity = a.left * b.left / totals[0] + (a.all - a.left) * (b.all - b.left) / totals[1];
+        -4.0 * std::f64::consts::LN_2 * impurity
     }
 }
 
@@ -626,7 +709,11 @@ mod tests {
             return;
         }
         let codes = scratch.codes.clone();
-        let (score, last_code, threshold) = best_code(measure, items, feature, (first, last), &weights, &mut scratch);
+        let found = best_code(measure, items, feature, (first, last), &weights, &mut scratch);
+        let (score, last_code, threshold) = found;
+        if suits_histogram(feature.n_codes(), items, &weights) {
+            assert_eq!(best_of_all_codes(measure, items, feature, &weights, &mut scratch), Some(found));
+        }
         let best = brute_force(measure, items, &codes, &weights);
         let tolerance = 1e-9 * (1.0 + best.abs());
         assert!((score - best).abs() <= tolerance, "{score}, and not {best}");
