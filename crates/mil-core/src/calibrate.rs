@@ -45,7 +45,7 @@ pub struct OutOfFold {
     pub seed: u64,
 }
 
-/// Scores from the trees that did not draw the bag. Costs nothing further.
+/// Scores from the trees that did not draw the bag. Costs nothing further. Where trees learn from labels that other trees have guessed, something of the bag may reach them through the labels of others; the model's documentation says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OutOfBag;
 

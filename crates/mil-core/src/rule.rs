@@ -59,7 +59,8 @@ impl BagRule {
         match *self {
             BagRule::NoisyOr => {
                 assert!(!probabilities.is_empty(), "a bag has an instance");
-                -probabilities.iter().map(|p| (-p).ln_1p()).sum::<f64>().exp_m1()
+                // Rounding may have raised a probability above 1, of which there is no logarithm.
+                -probabilities.iter().map(|p| (-p.min(1.0)).ln_1p()).sum::<f64>().exp_m1()
             }
             _ => self.pool_values(probabilities),
         }
@@ -190,6 +191,7 @@ mod tests {
         }
         assert_eq!(BagRule::NoisyOr.pool_probabilities(&[3e-17, 3e-17]), 6e-17);
         assert_eq!(BagRule::NoisyOr.pool_probabilities(&[1.0, 0.2]), 1.0);
+        assert_eq!(BagRule::NoisyOr.pool_probabilities(&[1.0 + f64::EPSILON, 0.2]), 1.0);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use mil_core::argmax;
 
 /// The loss $\ell$ of a label $k$, a falling function of the forest's confidence $F_k$ or of the margin $m_k=p(k\mid x)-\max_{j\ne k}p(j\mid x)$ (eq. 2).
 ///
-/// Choice: the paper speaks of a margin-maximising loss without naming it. In two classes the first three and their margin forms differ by the scale of the temperature, little else.
+/// Choice: the paper speaks of a margin-maximising loss without naming it. In two classes the first three and their margin forms differ by the scale of the temperature, little else; the log-likelihood is sharper by far where the forest is certain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
     /// $(1-F_k)_+$, which is linear here, since no $F_k$ exceeds 1.
@@ -113,7 +113,7 @@ pub fn annealed(posterior: &[f64], loss: Loss, temperature: f64) -> Vec<f64> {
     distribution
 }
 
-/// The temperatures of the epochs: $T_t=T_0e^{-tC}$ for $t=1,2,\dots$ while $T_t\ge T_{\min}$ (Algorithm 1, lines 4 and 5; §4.1 has $T_0=1$, $C=\tfrac12$).
+/// The temperatures of the epochs, for a cooling above 0: $T_t=T_0e^{-tC}$ for $t=1,2,\dots$ while $T_t\ge T_{\min}$ (Algorithm 1, lines 4 and 5; §4.1 has $T_0=1$, $C=\tfrac12$).
 ///
 /// ```
 /// use mil_forest::temperatures;

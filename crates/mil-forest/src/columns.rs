@@ -10,6 +10,8 @@ use mil_core::{ParamError, ParamField, ParamRange};
 use nalgebra::DMatrix;
 use rayon::prelude::*;
 
+use crate::error::ForestError;
+
 /// How finely the values of a feature are told apart during growth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resolution {
@@ -79,14 +81,17 @@ impl<'a> Columns<'a> {
     /// Ranks the values of a matrix of features × instances.
     ///
     /// # Errors
-    /// If the number of bins is out of range.
-    ///
-    /// # Panics
-    /// If there is no instance, more than $2^{32}-1$, or a value that is not finite.
-    pub fn new(instances: &'a DMatrix<f64>, resolution: Resolution) -> Result<Columns<'a>, ParamError> {
+    /// If the number of bins is out of range, there is no instance or no feature, there are $2^{32}$ instances or more, or a value is not finite.
+    pub fn new(instances: &'a DMatrix<f64>, resolution: Resolution) -> Result<Columns<'a>, ForestError> {
         resolution.check()?;
-        assert!(instances.ncols() > 0 && u32::try_from(instances.ncols()).is_ok(), "{} instances", instances.ncols());
-        let n_features = instances.nrows();
+        let (n_features, n_instances) = instances.shape();
+        if n_features == 0 || n_instances == 0 || u32::try_from(n_instances).is_err() {
+            return Err(ForestError::Size { n_instances, n_features });
+        }
+        if let Some(at) = instances.as_slice().iter().position(|value| !value.is_finite()) {
+            let (instance_idx, feature_idx) = (at / n_features, at % n_features);
+            return Err(ForestError::NotFinite { instance_idx, feature_idx, value: instances.as_slice()[at] });
+        }
         let blocks: Vec<Vec<Feature>> = (0..n_features.div_ceil(ABREAST))
             .into_par_iter()
             .map(|block| {
@@ -94,8 +99,7 @@ impl<'a> Columns<'a> {
                 let mut values = vec![Vec::with_capacity(instances.ncols()); rows.len()];
                 for instance in instances.as_slice().chunks_exact(n_features) {
                     for (column, value) in values.iter_mut().zip(&instance[rows.clone()]) {
-                        // Adding 0 makes one zero of the two that `f64` has.
-                        column.push(value + 0.0);
+                        column.push(*value);
                     }
                 }
                 values.iter().map(|values| Feature::new(values, resolution)).collect()
@@ -129,7 +133,6 @@ impl<'a> Columns<'a> {
 
 impl Feature {
     fn new(values: &[f64], resolution: Resolution) -> Feature {
-        assert!(values.iter().all(|value| value.is_finite()), "a value that is not finite");
         let deviation = deviation(values);
         match resolution {
             Resolution::Exact => Feature::exact(values, deviation),

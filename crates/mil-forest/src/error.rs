@@ -1,10 +1,33 @@
 //! Every way that only this crate can fail in.
 
-use mil_core::FitError;
+use mil_core::{FitError, ParamError};
 
 /// Why a forest could not be grown. Each is the caller's to mend.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ForestError {
+    /// A parameter of growth is out of its range.
+    #[error(transparent)]
+    Param(#[from] ParamError),
+    /// There is nothing to grow on.
+    #[error(
+        "{n_instances} instances of {n_features} features; expected at least one of each, and fewer than 2^32 instances"
+    )]
+    Size {
+        /// Number of instances.
+        n_instances: usize,
+        /// Number of features.
+        n_features: usize,
+    },
+    /// A value is NaN or infinite.
+    #[error("instance {instance_idx}, feature {feature_idx} is {value}; expected a finite number")]
+    NotFinite {
+        /// Position of the instance.
+        instance_idx: usize,
+        /// Position of the feature.
+        feature_idx: usize,
+        /// The offending value.
+        value: f64,
+    },
     /// There are too many or too few of something.
     #[error("{found} {what}, expected {expected}, one per instance")]
     Count {
@@ -25,13 +48,21 @@ pub enum ForestError {
         /// Number of classes.
         n_classes: usize,
     },
-    /// A weight is not a finite number above 0.
-    #[error("the weight of instance {instance_idx} is {weight}, expected a finite number above 0")]
+    /// A weight that sums and squares do not bear.
+    #[error("the weight of instance {instance_idx} is {weight}, expected a number from 1e-100 to 1e100")]
     Weight {
         /// Position of the instance.
         instance_idx: usize,
         /// Its weight.
         weight: f64,
+    },
+    /// Weights that differ so much that sums lose the smaller ones.
+    #[error("weights range from {least} to {most}; expected none more than 1e8 times another")]
+    WeightSpread {
+        /// The smallest.
+        least: f64,
+        /// The largest.
+        most: f64,
     },
     /// Bags are to be drawn, and the offsets do not tell which instances are theirs.
     #[error(
@@ -42,7 +73,9 @@ pub enum ForestError {
         n_instances: usize,
     },
     /// Scores of bags by trees that have not seen them were asked of trees that draw instances.
-    #[error("every tree has seen some instances of every bag; draw bags (`sampling=bags`) to score them out of bag")]
+    #[error(
+        "trees that draw instances leave hardly any bag out whole; draw bags (`sampling=bags`) to score them out of bag"
+    )]
     NoBagsLeftOut,
     /// A bag that every tree has drawn has no score out of bag.
     #[error("bag {bag_idx} was drawn for all {n_trees} trees and has no score out of bag; grow more trees")]
@@ -56,6 +89,9 @@ pub enum ForestError {
 
 impl From<ForestError> for FitError {
     fn from(source: ForestError) -> FitError {
-        FitError::Learner { learner: "forest", source: Box::new(source) }
+        match source {
+            ForestError::Param(error) => FitError::Param(error),
+            source => FitError::Learner { learner: "forest", source: Box::new(source) },
+        }
     }
 }

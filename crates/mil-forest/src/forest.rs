@@ -40,7 +40,7 @@ use crate::tree::Tree;
 pub struct Sample<'a> {
     /// The class of each instance, below `n_classes`.
     pub labels: &'a [u32],
-    /// The weight of each instance, finite and above 0; all 1 where there are none.
+    /// The weight of each instance, from 1e-100 to 1e100 and none more than 1e8 times another; all 1 where there are none.
     pub weights: Option<&'a [f64]>,
     /// Number of classes.
     pub n_classes: usize,
@@ -84,12 +84,13 @@ impl Forest {
     /// Grows a forest, and tells which instances each tree has drawn.
     ///
     /// # Errors
-    /// If labels or weights are not one per instance, a label is none of the classes, a weight is not a finite number above 0, or bags are to be drawn and the offsets do not divide the instances.
+    /// If labels or weights are not one per instance, a parameter of growth is out of range, a label is none of the classes, weights are too large, too small or too far apart, or bags are to be drawn and the offsets do not divide the instances.
     pub fn grow(
         columns: &Columns<'_>,
         sample: &Sample<'_>,
         growth: &Growth,
     ) -> Result<(Forest, Vec<Drawn>), ForestError> {
+        growth.check()?;
         check(columns, sample, growth.sampling)?;
         Ok(Forest::grow_with(columns, sample, growth, 0, |_| None))
     }
@@ -200,6 +201,12 @@ impl Forest {
     /// If the instances are not those that the forest was grown on.
     #[must_use]
     pub fn out_of_sample_posteriors(&self, instances: &DMatrix<f64>, drawn: &[Drawn]) -> Vec<Option<Vec<f64>>> {
+        let n_covered = drawn.first().map_or(0, |drawn| 64 * drawn.0.len());
+        assert_eq!((instances.nrows(), drawn.len()), (self.n_features, self.trees.len()), "features and trees");
+        assert!(
+            (n_covered.saturating_sub(63)..=n_covered).contains(&instances.ncols()),
+            "instances that were grown on"
+        );
         let values = instances.as_slice();
         (0..instances.ncols())
             .into_par_iter()
@@ -254,10 +261,13 @@ fn check(columns: &Columns<'_>, sample: &Sample<'_>, sampling: Sampling) -> Resu
     if weights.len() != n_instances {
         return Err(ForestError::Count { what: "weights", found: weights.len(), expected: n_instances });
     }
-    match weights.iter().position(|weight| !(weight.is_finite() && 0.0 < *weight)) {
-        None => Ok(()),
-        Some(instance_idx) => Err(ForestError::Weight { instance_idx, weight: weights[instance_idx] }),
+    if let Some(instance_idx) = weights.iter().position(|weight| !(1e-100..=1e100).contains(weight)) {
+        return Err(ForestError::Weight { instance_idx, weight: weights[instance_idx] });
     }
+    let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = weights.iter().copied().fold(0.0, f64::max);
+    // A sweep takes what it has passed off the whole; what is left must not be rounding.
+    if most > 1e8 * least { Err(ForestError::WeightSpread { least, most }) } else { Ok(()) }
 }
 
 /// How often each instance is drawn.

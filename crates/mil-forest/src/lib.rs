@@ -34,7 +34,7 @@
 //! - **An engine** ([`Columns`], [`Forest`], [`Tree`]) for instances with labels and weights: entropy or Gini, best or random thresholds, planes; exact, or in bins for large data; one model to the bit on any number of threads.
 //! - **Annealing** ([`annealed`], [`temperatures`]) with its objective and entropies epoch by epoch ([`MiForest::fit_traced`]).
 //! - **Streams** ([`OnlineForestStream`]) that learn a bag and forget it, and are kept in a file and resumed to the bit.
-//! - **Scores out of bag** that cost nothing further, for calibrated thresholds: `Calibrated { learner: MiForest::default(), source: OutOfBag }`.
+//! - **Scores out of bag** that cost nothing further, for calibrated thresholds: `Calibrated { learner: RandomForest::default(), source: OutOfBag }`. After annealing they are not quite unbiased; `docs/forest.md` says by how much.
 //! - **Importance of features**, by impurity ([`Forest::gains`]) and by permutation ([`mil_core::permutation_importance`]).
 
 mod annealing;

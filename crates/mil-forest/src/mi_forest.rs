@@ -51,7 +51,7 @@ forest_params! {
     /// The MIForest learner, for two classes or many. The defaults are the paper's 50 trees of depth 20 and its schedule $e^{-t/2}$.
     pub struct MiForest {
         loss: Loss = Loss::Hinge, ParamRange::Any, "The loss of a label, given the forest's confidence in it.";
-        start_temperature: f64 = 1.0, ParamRange::Above(0.0), "The temperature T0 that the first epoch is cooled from.";
+        start_temperature: f64 = 1.0, ParamRange::UpTo(0.0, 1e100), "The temperature T0 that the first epoch is cooled from.";
         cooling: f64 = 0.5, ParamRange::Within(1e-6, 1e6), "C of the temperatures T0 exp(-t C) of epochs t = 1, 2, and so on.";
         end_temperature: f64 = 0.5, ParamRange::Above(0.0), "No epoch is colder.";
         max_epochs: usize = 1000, ParamRange::Within(0.0, 1e6), "Epochs, at most.";
@@ -114,12 +114,12 @@ impl MiForest {
         let hidden = Hidden::of(&task);
         let (mut forest, mut drawn) = Forest::grow(&columns, &task.sample(), &growth)?;
         let mut trace = MiForestTrace { epochs: Vec::new(), stop: Stop::Cooled };
+        if hidden.bag_idxs.is_empty() {
+            trace.stop = Stop::NothingHidden;
+            return Ok((ForestModel::new(&task, forest, &drawn, params.rule, params.sampling), trace));
+        }
         let mut labels = hidden.certain();
         for temperature in temperatures(params.start_temperature, params.cooling, params.end_temperature) {
-            if hidden.bag_idxs.is_empty() {
-                trace.stop = Stop::NothingHidden;
-                break;
-            }
             if trace.epochs.len() == params.max_epochs {
                 trace.stop = Stop::EpochLimit;
                 break;

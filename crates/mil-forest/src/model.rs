@@ -12,6 +12,9 @@ use crate::params::Sampling;
 use crate::task::{ForestLabel, Task};
 use crate::tree::is_probability;
 
+/// More classes than any set of bags names; a file that claims more would ask for memory without end.
+const MAX_CLASSES: u32 = 1 << 20;
+
 /// A forest that scores bags.
 ///
 /// In two classes the score of a bag is the pooled posterior of the positive class less 1/2, and that of an instance its own posterior less 1/2. In many classes both are posteriors; those of a bag are pooled class by class and then
@@ -158,7 +161,7 @@ impl<Y: ForestLabel> SavedModel for ForestModel<Y> {
             return Err("the rule is out of range");
         }
         let ascending = self.classes.windows(2).all(|pair| pair[0] < pair[1]);
-        let within = self.classes.last().is_some_and(|class| *class < self.n_classes);
+        let within = self.n_classes <= MAX_CLASSES && self.classes.last().is_some_and(|class| *class < self.n_classes);
         let fits = Y::fixed_class_names().is_none_or(|names| names.len() == self.n_classes as usize);
         if !(ascending && within && fits && self.classes.len() == self.forest.n_classes()) {
             return Err("the classes are not those of the forest");

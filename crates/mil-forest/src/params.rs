@@ -63,7 +63,7 @@ pub enum Weighting {
     Instances,
     /// As one of its bag, so that all bags count alike.
     Bags,
-    /// As one of its class, so that all classes count alike, whatever their instances.
+    /// As one of its bag's class, so that all classes count alike, whatever their instances. Labels that MIForest draws do not change it.
     Classes,
 }
 
@@ -89,6 +89,14 @@ pub struct Growth {
 }
 
 impl Growth {
+    /// Refuses what no forest can be grown with; the learners' own ranges are as wide or narrower.
+    pub(crate) fn check(&self) -> Result<(), ParamError> {
+        ParamRange::Within(1.0, 1e6).require("n_trees", self.n_trees as f64)?;
+        ParamRange::AtLeast(2.0).require("min_split", self.min_split as f64)?;
+        ParamRange::AtLeast(1.0).require("n_tests", self.n_tests as f64)?;
+        ParamField::check(&self.tests)
+    }
+
     /// The number of tests for so many features.
     pub(crate) fn n_tests(count: TestCount, tests: Tests, n_features: usize) -> usize {
         let n_tests = count.of(n_features).max(1);

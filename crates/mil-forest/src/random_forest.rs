@@ -24,7 +24,7 @@
 //! ```
 //!
 //! Choice: the paper says neither how thresholds are drawn nor what is bootstrapped nor how much an instance counts. Here a test takes the best threshold of a feature ([`Tests`]), trees draw bags
-//! ([`Sampling::Bags`]), and bags count alike however large they are ([`Weighting::Bags`](crate::Weighting::Bags)). The last is worth four points on both Musk sets.
+//! ([`Sampling::Bags`]), and bags count alike however large they are ([`Weighting::Bags`](crate::Weighting::Bags)). The last is worth three to four points on the Musk sets.
 
 use mil_core::{BagSet, FitError, Label, Learner, Params, Tunable};
 
@@ -42,6 +42,8 @@ forest_params! {
 
 impl RandomForest {
     /// Extremely randomised trees (Geurts, Ernst & Wehenkel 2006): random thresholds, all instances for every tree.
+    ///
+    /// Deviation: a node none of whose tests gains anything is a leaf; theirs are split as long as a feature varies.
     #[must_use]
     pub fn extra_trees() -> RandomForest {
         RandomForest { tests: Tests::Uniform, sampling: Sampling::All, ..RandomForest::default() }

@@ -248,7 +248,7 @@ impl Tree {
 const ROUNDING: f64 = 1e-9;
 
 fn is_distribution(posterior: &[f64]) -> bool {
-    posterior.iter().all(|p| is_probability(*p)) && (posterior.iter().sum::<f64>() - 1.0).abs() <= ROUNDING
+    posterior.iter().all(|p| (0.0..=1.0).contains(p)) && (posterior.iter().sum::<f64>() - 1.0).abs() <= ROUNDING
 }
 
 pub(crate) fn is_probability(p: f64) -> bool {

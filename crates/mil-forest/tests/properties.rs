@@ -291,7 +291,7 @@ fn scores_out_of_bag_need_trees_that_draw_bags_and_leave_some_out() {
         let error = fit(RandomForest { sampling, ..RandomForest::default() }).unwrap_err().to_string();
         assert_eq!(
             error,
-            "forest: every tree has seen some instances of every bag; draw bags (`sampling=bags`) to score them out of bag"
+            "forest: trees that draw instances leave hardly any bag out whole; draw bags (`sampling=bags`) to score them out of bag"
         );
     }
     let error = fit(RandomForest { n_trees: 1, ..RandomForest::default() }).unwrap_err();
