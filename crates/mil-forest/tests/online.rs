@@ -205,6 +205,31 @@ fn a_bag_of_a_class_that_the_stream_does_not_have_changes_nothing() {
 }
 
 #[test]
+fn rare_classes_are_shown_more_often_where_classes_are_evened_out() {
+    let share = |weighting| {
+        // Trees of one leaf: the posterior is what has been shown.
+        let learner = OnlineForest { max_depth: 0, weighting, ..OnlineForest::default() };
+        let mut stream = learner.stream(1).unwrap();
+        for bag_idx in 0..500 {
+            let label = if bag_idx % 10 == 0 { Label::Positive } else { Label::Negative };
+            stream.update(Bag::new("x", 1, &[0.0]).unwrap(), label).unwrap();
+        }
+        stream.posteriors(&[0.0])[(1, 0)]
+    };
+    let (even, plain) = (share(Weighting::Classes), share(Weighting::Instances));
+    assert!((even - 0.5).abs() < 0.08 && (plain - 0.1).abs() < 0.02, "{even} {plain}");
+}
+
+#[test]
+fn no_leaf_is_split_before_the_ranges_are_known() {
+    let mut stream = OnlineForest { n_ranging: 60, ..orf() }.stream(N_FEATURES).unwrap();
+    feed(&mut stream, 0..50, 1, sign);
+    assert_eq!(stream.n_leaves(), stream.n_trees());
+    feed(&mut stream, 50..300, 1, sign);
+    assert!(stream.n_leaves() > stream.n_trees());
+}
+
+#[test]
 fn parameters_out_of_range_are_refused() {
     for (name, word) in [
         ("n_trees", "0"),

@@ -2,11 +2,12 @@
 
 use mil_core::model_file::{decode, encode};
 use mil_core::{
-    Bag, BagModel, BagSet, Calibrated, ClassId, ClassNames, FitError, Label, Learner, OutOfBag, Params, stream,
+    Bag, BagModel, BagRule, BagSet, Calibrated, ClassId, ClassNames, FitError, Label, Learner, OutOfBag,
+    OutOfBagScores, Params, stream,
 };
 use mil_forest::{
-    Columns, Criterion, Forest, ForestModel, Growth, MiForest, RandomForest, Resolution, Sample, Sampling, Stop,
-    TestCount, Tests, Weighting,
+    Columns, Criterion, Forest, ForestModel, Growth, Loss, MiForest, RandomForest, Resolution, Sample, Sampling, Stop,
+    TestCount, Tests, Weighting, annealed,
 };
 use nalgebra::DMatrix;
 use proptest::prelude::*;
@@ -300,7 +301,6 @@ fn scores_out_of_bag_need_trees_that_draw_bags_and_leave_some_out() {
 
 #[test]
 fn a_bag_out_of_bag_is_scored_by_the_trees_that_have_not_drawn_it() {
-    use mil_core::OutOfBagScores;
     // Labels that no feature tells: what is learnt by heart does not help out of bag.
     let mut rng = stream(0, "noise", 0);
     let mut builder = BagSet::builder();
@@ -318,8 +318,12 @@ fn a_bag_out_of_bag_is_scored_by_the_trees_that_have_not_drawn_it() {
             .count()
     };
     assert_eq!(n_right(&model.scores(&bags).unwrap()), 100);
-    let out_of_bag = n_right(&model.out_of_bag_scores().unwrap());
-    assert!((30..70).contains(&out_of_bag), "{out_of_bag}");
+    // After an epoch, too, the trees that count are those of that epoch which have not drawn the bag.
+    let annealed = MiForest::default().fit(&bags).unwrap();
+    for scores in [model.out_of_bag_scores(), annealed.out_of_bag_scores()] {
+        let out_of_bag = n_right(&scores.unwrap());
+        assert!((30..70).contains(&out_of_bag), "{out_of_bag}");
+    }
 }
 
 #[test]
@@ -366,8 +370,8 @@ fn parameters_out_of_range_are_refused_by_name() {
 #[test]
 fn a_damaged_file_is_refused_or_harmless() {
     let bags = bags(8, 2, 6);
-    for tests in [Tests::Best, Tests::Hyperplane(2)] {
-        let model = MiForest { n_trees: 2, tests, ..MiForest::default() }.fit(&bags).unwrap();
+    for (tests, rule) in [(Tests::Best, BagRule::NoisyOr), (Tests::Hyperplane(2), BagRule::Max)] {
+        let model = MiForest { n_trees: 2, tests, rule, ..MiForest::default() }.fit(&bags).unwrap();
         let whole = bytes(&model);
         let mut n_refused = 0;
         for at in 16..whole.len() - 4 {
@@ -389,4 +393,199 @@ fn a_damaged_file_is_refused_or_harmless() {
         }
         assert!(n_refused > whole.len(), "{n_refused} of {}", 3 * whole.len());
     }
+}
+
+/// The trace of one epoch, recomputed from the plain forest that it began with and the one that it ended with.
+#[test]
+fn the_trace_is_what_its_definitions_say() {
+    let bags = bags(24, 3, 7);
+    for (loss, word) in [(Loss::Hinge, "hinge"), (Loss::LogLikelihood, "log-likelihood")] {
+        let learner = MiForest { max_epochs: 1, loss, ..MiForest::default() };
+        let plain = MiForest { max_epochs: 0, ..learner.clone() }.fit(&bags).unwrap();
+        let (model, trace) = learner.fit_traced(&bags).unwrap();
+        let epoch = trace.epochs[0];
+        let value = |p: f64| if loss == Loss::Hinge { 1.0 - (p - 0.5) } else { -p.max(1e-12).ln() };
+        let (mut before, mut after, mut entropy, mut members, mut change) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        for bag in bags.positive_bags() {
+            let grown = model.instance_posteriors(bag).unwrap();
+            for (posterior, grown) in plain.instance_posteriors(bag).unwrap().iter().zip(&grown) {
+                let p = annealed(posterior, loss, epoch.temperature);
+                for class in 0..2 {
+                    before += p[class] * value(posterior[class]);
+                    after += p[class] * value(grown[class]);
+                    entropy -= if p[class] > 0.0 { p[class] * p[class].ln() } else { 0.0 };
+                }
+                members += p[1];
+                change += (1.0 - p[1]) / 36.0;
+            }
+        }
+        let heat = epoch.temperature * entropy;
+        for (found, expected) in [
+            (epoch.objective, before - heat),
+            (epoch.objective_after, after - heat),
+            (epoch.entropy, entropy),
+            (epoch.expected_members, members),
+            (epoch.change, change),
+        ] {
+            assert!((found - expected).abs() < 1e-9, "{word}: {found}, expected {expected}");
+        }
+    }
+}
+
+#[test]
+fn scores_out_of_bag_pool_all_instances_over_the_trees_that_left_the_bag_out() {
+    let bags = bags(20, 4, 8);
+    let learner = RandomForest { rule: BagRule::Mean, weighting: Weighting::Instances, ..RandomForest::default() };
+    let columns = Columns::new(bags.instances(), Resolution::Exact).unwrap();
+    let labels: Vec<u32> = (0..80).map(|idx| u32::from(idx / 4 % 2 == 0)).collect();
+    let offsets: Vec<usize> = (0..=20).map(|bag_idx| 4 * bag_idx).collect();
+    let sample = Sample { labels: &labels, weights: None, n_classes: 2, offsets: &offsets };
+    let (forest, drawn) = Forest::grow(&columns, &sample, &learner.growth(3)).unwrap();
+    let model = learner.fit(&bags).unwrap();
+    assert_eq!(model.forest(), &forest);
+    let unseen = forest.out_of_sample_posteriors(bags.instances(), &drawn);
+    for (bag_idx, score) in model.out_of_bag_scores().unwrap().into_iter().enumerate() {
+        let of_bag = &unseen[4 * bag_idx..4 * (bag_idx + 1)];
+        let mean = of_bag.iter().map(|posterior| posterior.as_ref().unwrap()[1]).sum::<f64>() / 4.0;
+        assert!((score - (mean - 0.5)).abs() < 1e-12);
+    }
+    // One tree answers for just the instances that it has not drawn.
+    let (lone, drawn) = Forest::grow(&columns, &sample, &Growth { n_trees: 1, ..learner.growth(3) }).unwrap();
+    for (idx, posterior) in lone.out_of_sample_posteriors(bags.instances(), &drawn).into_iter().enumerate() {
+        let expected = lone.posterior(bags.instances().column(idx).as_slice());
+        assert_eq!(posterior, (!drawn[0].contains(idx)).then_some(expected));
+        assert_eq!(drawn[0].contains(idx), drawn[0].contains(idx / 4 * 4), "bags are drawn whole");
+    }
+}
+
+#[test]
+fn the_gain_of_a_feature_is_a_mean_over_trees_and_planes_share_theirs() {
+    let instances = DMatrix::from_fn(1, 40, |_, idx| idx as f64);
+    let labels: Vec<u32> = (0..40).map(|idx| u32::from(idx >= 20)).collect();
+    let columns = Columns::new(&instances, Resolution::Exact).unwrap();
+    let sample = Sample { labels: &labels, weights: None, n_classes: 2, offsets: &[] };
+    let growth = Growth { n_trees: 7, ..Problem::whole(Criterion::Gini, Tests::Best, 20) };
+    // Every tree takes all off the index of 1/2 with its one test.
+    let gains = Forest::grow(&columns, &sample, &growth).unwrap().0;
+    assert!((gains.gains()[0] - 0.5).abs() < 1e-12);
+    let instances = DMatrix::from_fn(2, 40, |row, idx| if row == 0 { idx as f64 } else { 40.0 - idx as f64 });
+    let columns = Columns::new(&instances, Resolution::Exact).unwrap();
+    let growth = Growth { n_tests: 8, ..Problem::whole(Criterion::Gini, Tests::Hyperplane(2), 20) };
+    let gains = Forest::grow(&columns, &sample, &growth).unwrap().0.gains().to_vec();
+    assert!((gains.iter().sum::<f64>() - 0.5).abs() < 1e-12 && (gains[0] - gains[1]).abs() < 1e-12, "{gains:?}");
+}
+
+#[test]
+fn a_node_draws_on_until_a_feature_varies() {
+    // Feature 0 tells the classes apart; each other sets one instance apart and is constant below.
+    let instances = DMatrix::from_fn(20, 60, |row, idx| match row {
+        0 => idx as f64,
+        _ => f64::from(idx == row),
+    });
+    let labels: Vec<u32> = (0..60).map(|idx| u32::from(idx >= 30)).collect();
+    let columns = Columns::new(&instances, Resolution::Exact).unwrap();
+    let sample = Sample { labels: &labels, weights: None, n_classes: 2, offsets: &[] };
+    let growth = Growth { n_trees: 20, n_tests: 1, ..Problem::whole(Criterion::Entropy, Tests::Best, 100) };
+    let forest = Forest::grow(&columns, &sample, &growth).unwrap().0;
+    for (idx, instance) in instances.column_iter().enumerate() {
+        assert_eq!(forest.posterior(instance.as_slice())[labels[idx] as usize], 1.0);
+    }
+}
+
+/// Instances below the threshold of a stump, for a number of seeds.
+fn counts_below(values: &[f64], tests: Tests) -> Vec<usize> {
+    let instances = DMatrix::from_row_slice(1, values.len(), values);
+    let labels: Vec<u32> = (0..values.len() as u32).map(|idx| idx % 2).collect();
+    let columns = Columns::new(&instances, Resolution::Exact).unwrap();
+    let sample = Sample { labels: &labels, weights: None, n_classes: 2, offsets: &[] };
+    let stump = |seed| {
+        let growth = Growth { seed, ..Problem::whole(Criterion::Gini, tests, 1) };
+        let tree = Forest::grow(&columns, &sample, &growth).unwrap().0.trees()[0].clone();
+        values.iter().filter(|value| tree.leaf_of(&[**value]) == 0).count()
+    };
+    (0..60).map(stump).collect()
+}
+
+#[test]
+fn random_thresholds_fall_among_the_instances_and_uniform_ones_in_their_range() {
+    let mut values: Vec<f64> = (0..101).map(f64::from).collect();
+    values[100] = 1e9;
+    // A stump may gain nothing, and is a leaf then, with all instances in it.
+    let among = |counts: &[usize]| counts.iter().filter(|count| **count < 100).count();
+    let (random, uniform) = (counts_below(&values, Tests::Random), counts_below(&values, Tests::Uniform));
+    assert!(among(&uniform) == 0 && among(&random) > 40, "{} {}", among(&uniform), among(&random));
+    values[100] = 100.0;
+    let mut spread = counts_below(&values, Tests::Uniform);
+    spread.sort_unstable();
+    spread.dedup();
+    assert!(spread.len() > 20, "thresholds vary: {spread:?}");
+}
+
+#[test]
+fn planes_do_not_see_the_units_of_features() {
+    let problem_of = |scale: f64| {
+        let mut rng = stream(3, "units", 0);
+        DMatrix::from_fn(3, 50, |row, _| rng.random::<f64>() * if row == 1 { scale } else { 1.0 })
+    };
+    let labels: Vec<u32> = (0..50).map(|idx| u32::from(idx % 3 == 0)).collect();
+    let sample = Sample { labels: &labels, weights: None, n_classes: 2, offsets: &[] };
+    let growth = Growth { n_trees: 4, n_tests: 5, ..Problem::whole(Criterion::Gini, Tests::Hyperplane(2), 20) };
+    let gains = [1.0, 1024.0].map(|scale| {
+        let instances = problem_of(scale);
+        let columns = Columns::new(&instances, Resolution::Exact).unwrap();
+        Forest::grow(&columns, &sample, &growth).unwrap().0.gains().to_vec()
+    });
+    assert_eq!(gains[0], gains[1]);
+}
+
+#[test]
+fn samples_are_fresh_in_every_epoch_and_for_every_tree() {
+    let bags = bags(20, 3, 9);
+    let fit = |max_epochs| {
+        // So hot that labels are even, whatever the forest: only the draws differ.
+        let learner = MiForest { max_epochs, start_temperature: 1e9, end_temperature: 1.0, ..MiForest::default() };
+        learner.fit(&bags).unwrap()
+    };
+    assert_ne!(fit(1).forest().trees()[0], fit(2).forest().trees()[0]);
+    let trees = fit(1).forest().trees().to_vec();
+    assert!(trees.windows(2).any(|pair| pair[0] != pair[1]) && trees[0] != trees[49]);
+}
+
+#[test]
+fn another_rule_drops_scores_out_of_bag_and_changes_no_tree() {
+    let bags = bags(20, 3, 10);
+    let model = RandomForest::default().fit(&bags).unwrap();
+    assert!(model.out_of_bag_scores().is_ok());
+    let other = model.clone().with_rule(BagRule::Mean);
+    assert!(other.out_of_bag_scores().is_err() && other.forest() == model.forest());
+    assert_ne!(other.score(bags.bag(0)).unwrap(), model.score(bags.bag(0)).unwrap());
+}
+
+#[test]
+fn values_and_growth_that_are_none_are_refused() {
+    let bad = DMatrix::from_row_slice(2, 2, &[0.0, 1.0, 2.0, f64::NAN]);
+    let error = Columns::new(&bad, Resolution::Exact).unwrap_err().to_string();
+    assert_eq!(error, "instance 1, feature 1 is NaN; expected a finite number");
+    for (rows, columns) in [(0, 3), (3, 0)] {
+        assert!(Columns::new(&DMatrix::zeros(rows, columns), Resolution::Exact).is_err());
+    }
+    let instances = DMatrix::from_row_slice(1, 2, &[0.0, 1.0]);
+    let columns = Columns::new(&instances, Resolution::Exact).unwrap();
+    let whole = Problem::whole(Criterion::Gini, Tests::Best, 3);
+    let grow = |growth: &Growth, weights: &[f64]| {
+        let sample = Sample { labels: &[0, 1], weights: Some(weights), n_classes: 2, offsets: &[] };
+        Forest::grow(&columns, &sample, growth).map(|(forest, _)| forest.posterior(&[0.0])[0])
+    };
+    for growth in [
+        Growth { n_trees: 0, ..whole.clone() },
+        Growth { n_tests: 0, ..whole.clone() },
+        Growth { min_split: 0, ..whole.clone() },
+        Growth { tests: Tests::Hyperplane(0), ..whole.clone() },
+    ] {
+        assert!(grow(&growth, &[1.0, 1.0]).is_err());
+    }
+    for scale in [1e-100, 1e-99, 1.0, 1e99] {
+        assert_eq!(grow(&whole, &[scale, 3.0 * scale]), Ok(1.0), "{scale}");
+    }
+    assert!(grow(&whole, &[1e-9, 1.0]).unwrap_err().to_string().starts_with("weights range from"));
 }
