@@ -53,12 +53,12 @@ impl Peer {
         Ok(path)
     }
 
-    fn call(&self, script: &str, args: &[String]) -> Result<Option<PeerReport>, String> {
+    fn call(&self, script: &str, args: &[String], n_calls: usize) -> Result<Option<PeerReport>, String> {
         let Some(python) = &self.python else { return Ok(None) };
         let output = Command::new(python)
             .args(["-c", script])
             .args(args)
-            .arg(PER_TURN.to_string())
+            .arg(n_calls.to_string())
             .envs(["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"].map(|name| (name, "1")))
             .output()
             .map_err(|error| format!("{}: {error}", python.display()))?;
@@ -104,15 +104,37 @@ pub(crate) fn alternate<T>(
     peer: &Peer,
     challenge: &Challenge<'_>,
 ) -> Result<Outcome, String> {
+    take_turns(name, [N_TURNS, PER_TURN], ours, total, peer, challenge)
+}
+
+/// The same with two turns of a single call each, against peers that take long.
+pub(crate) fn alternate_briefly<T>(
+    name: String,
+    ours: impl Fn() -> T,
+    total: impl Fn(&T) -> f64,
+    peer: &Peer,
+    challenge: &Challenge<'_>,
+) -> Result<Outcome, String> {
+    take_turns(name, [2, 1], ours, total, peer, challenge)
+}
+
+fn take_turns<T>(
+    name: String,
+    [n_turns, per_turn]: [usize; 2],
+    ours: impl Fn() -> T,
+    total: impl Fn(&T) -> f64,
+    peer: &Peer,
+    challenge: &Challenge<'_>,
+) -> Result<Outcome, String> {
     let mut outcome = Outcome { name, ours: Vec::new(), peer: None };
-    for _ in 0..N_TURNS {
+    for _ in 0..n_turns {
         let mut our_total = 0.0;
-        for _ in 0..PER_TURN {
+        for _ in 0..per_turn {
             let (seconds, computed) = timed(&ours);
             outcome.ours.push(seconds);
             our_total = total(&computed);
         }
-        if let Some(report) = peer.call(challenge.script, challenge.args)? {
+        if let Some(report) = peer.call(challenge.script, challenge.args, per_turn)? {
             if !challenge.agreement.holds(our_total, report.total) {
                 return Err(format!("{}: ours gives {our_total}, the peer {}", outcome.name, report.total));
             }

@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is the program's own output")]
 
 mod contest;
+mod forest;
 mod gram;
 mod mi_scale;
 mod mi_svm;
@@ -18,16 +19,19 @@ use std::process::ExitCode;
 use contest::{Outcome, Peer};
 
 /// All contests by name.
-const CONTESTS: [(&str, Contest); 9] = [
+const CONTESTS: [(&str, Contest); 12] = [
     ("gram", gram::run),
     ("svm", svm::run),
     ("linear", svm::run_linear),
     ("one_norm", one_norm::run),
     ("mi_svm", mi_svm::run),
     ("mio", mio::run),
+    ("forest", forest::run),
+    ("forest_corel", forest::run_corel),
     ("scale", scale::run),
     ("mi_scale", mi_scale::run),
     ("mio_stream", mio::run_stream),
+    ("forest_scale", forest::run_scale),
 ];
 
 /// Runs one contest.
