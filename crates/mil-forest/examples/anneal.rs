@@ -1,6 +1,6 @@
 //! What annealing does on Musk1: epoch by epoch, then accuracy beside the plain forest's, and the features that matter.
 //!
-//! `cargo run --release -p mil-forest --example musk`
+//! `cargo run --release -p mil-forest --example anneal`
 #![expect(clippy::print_stdout, reason = "an example shows its results")]
 
 use mil_core::{BagModel, Calibrated, CrossValidation, Learner, OutOfBag};
