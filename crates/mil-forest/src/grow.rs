@@ -16,6 +16,7 @@ use rand::RngExt;
 
 use crate::columns::{Codes, Columns, Feature};
 use crate::params::{Criterion, Growth, Tests};
+use crate::sweep::{Entropy, Gini, Measure, Sides, Sweep};
 use crate::tree::{Planes, Tree, projection};
 
 /// A tree with what its growth tells.
@@ -46,16 +47,12 @@ pub(crate) fn grow(
         Criterion::Gini => Grower::new(columns, items, n_classes, Gini, growth, rng).grow(),
         Criterion::Entropy => {
             let total: f64 = items.iter().map(|item| item.weight).sum();
-            // A table of the logarithms that the histograms ask for, where their arguments are small integers.
-            let n_entries = if integral { total.min(MAX_TABLE) as usize + 1 } else { 0 };
-            let measure = Entropy { table: (0..n_entries).map(|n| x_ln_x(n as f64)).collect() };
+            let measure = if integral { Entropy::of_integers(total) } else { Entropy::default() };
             Grower::new(columns, items, n_classes, measure, growth, rng).grow()
         }
     }
 }
 
-/// Weights beyond it are rare enough to have their logarithms computed.
-const MAX_TABLE: f64 = 65536.0;
 /// Share of the node's score that a gain must exceed, so that rounding is none.
 const LEAST_GAIN: f64 = 1e-12;
 /// How many times more codes than instances a histogram may span before sorting is cheaper.
@@ -64,52 +61,6 @@ const SPARSE: usize = 4;
 const MAX_DRAWS: usize = 20;
 /// Nodes this small are always sorted.
 const SMALL: usize = 12;
-
-/// The two parts that a purity is made of: $S = \mathrm{close}(\sum_k\mathrm{term}(w_k), w)$.
-trait Measure {
-    /// Whether a purity costs more than to find out that it is not needed.
-    const IS_DEAR: bool;
-
-    fn term(&self, weight: f64) -> f64;
-    fn close(&self, sum: f64, total: f64) -> f64;
-}
-
-struct Gini;
-
-impl Measure for Gini {
-    const IS_DEAR: bool = false;
-
-    fn term(&self, weight: f64) -> f64 {
-        weight * weight
-    }
-
-    fn close(&self, sum: f64, total: f64) -> f64 {
-        sum / total
-    }
-}
-
-struct Entropy {
-    table: Vec<f64>,
-}
-
-impl Measure for Entropy {
-    const IS_DEAR: bool = true;
-
-    fn term(&self, weight: f64) -> f64 {
-        match self.table.get(weight as usize) {
-            Some(value) => *value,
-            None => x_ln_x(weight),
-        }
-    }
-
-    fn close(&self, sum: f64, total: f64) -> f64 {
-        sum - self.term(total)
-    }
-}
-
-fn x_ln_x(x: f64) -> f64 {
-    if x > 0.0 { x * x.ln() } else { 0.0 }
-}
 
 /// A test that a node might use.
 #[derive(Debug, Clone, Copy)]
@@ -534,134 +485,6 @@ fn best_code<M: Measure>(
     sweep.finish(feature).expect("two codes that differ")
 }
 
-/// A threshold that moves up through the values of a node.
-///
-/// While all that moves is of one class, the score is a convex function of the weight that has moved, for $S$ is convex: it is largest at an end of such a run, and a threshold inside one need not be looked at
-/// (Fayyad & Irani, *On the Handling of Continuous-Valued Attributes in Decision Tree Generation*, Machine Learning 8, 1992).
-struct Sweep<'a, M> {
-    measure: &'a M,
-    sides: &'a mut [Sides],
-    /// The class that has moved last. Under a purity that is dear its terms may be those from before; of two classes, both.
-    moving: usize,
-    /// $\sum_k\mathrm{term}$ on either side.
-    sums: [f64; 2],
-    totals: [f64; 2],
-    /// The last code that was arrived at, and the class of its instances where they are all of one.
-    last: Option<(u32, Option<u32>)>,
-    /// Whether it was not the first.
-    varies: bool,
-    /// The best score, and the codes on either side of the threshold.
-    best: (f64, u32, u32),
-}
-
-/// What a sweep knows of a class: its weight on the left and in all, and its terms left and right.
-#[derive(Debug, Clone, Copy)]
-struct Sides {
-    left: f64,
-    all: f64,
-    terms: [f64; 2],
-}
-
-impl<'a, M: Measure> Sweep<'a, M> {
-    fn new(measure: &'a M, weights: &[f64], sides: &'a mut Vec<Sides>) -> Self {
-        sides.clear();
-        sides.extend(weights.iter().map(|weight| Sides {
-            left: 0.0,
-            all: *weight,
-            terms: [0.0, measure.term(*weight)],
-        }));
-        let sum = sides.iter().map(|sides| sides.terms[1]).sum();
-        let totals = [0.0, weights.iter().sum()];
-        Sweep {
-            measure,
-            sides,
-            moving: 0,
-            sums: [0.0, sum],
-            totals,
-            last: None,
-            varies: false,
-            best: (f64::NEG_INFINITY, 0, 0),
-        }
-    }
-
-    /// Moves through a histogram from its first code on.
-    fn bars(&mut self, first: u32, histogram: &[f64]) {
-        let n_classes = self.sides.len();
-        for (code, weights) in (first..).zip(histogram.chunks_exact(n_classes)) {
-            // Weights are above 0, so that a code without any has no instance.
-            let mut classes = (0..n_classes).filter(|class| weights[*class] > 0.0);
-            let Some(class) = classes.next() else { continue };
-            let is_pure = M::IS_DEAR && classes.next().is_none();
-            self.arrive(code, is_pure.then_some(class as u32));
-            for (class, weight) in weights.iter().enumerate().skip(class).filter(|(_, weight)| **weight > 0.0) {
-                self.move_left(class, *weight);
-            }
-        }
-    }
-
-    /// The best threshold of the feature that was swept; `None` where there was but one code.
-    fn finish(self, feature: &Feature) -> Option<(f64, u32, f64)> {
-        let (score, below, above) = self.best;
-        self.varies.then(|| (score, below, feature.between(below, above)))
-    }
-
-    /// Comes to the next code, whose instances are all of one class or of several.
-    fn arrive(&mut self, code: u32, class: Option<u32>) {
-        self.varies = self.last.is_some();
-        match self.last {
-            Some((below, class_below)) if class.is_none() || class != class_below => self.stop(below, code),
-            _ => {}
-        }
-        self.last = Some((code, class));
-    }
-
-    fn move_left(&mut self, class: usize, weight: f64) {
-        if M::IS_DEAR && self.sides.len() > 2 && class != self.moving {
-            self.settle(self.moving);
-        }
-        self.moving = class;
-        self.sides[class].left += weight;
-        self.totals[0] += weight;
-        self.totals[1] -= weight;
-        if !M::IS_DEAR {
-            self.settle(class);
-        }
-    }
-
-    /// Brings the terms of a class up to date.
-    fn settle(&mut self, class: usize) {
-        let Sides { left, all, terms } = &mut self.sides[class];
-        let settled = [self.measure.term(*left), self.measure.term(*all - *left)];
-        self.sums[0] += settled[0] - terms[0];
-        self.sums[1] += settled[1] - terms[1];
-        *terms = settled;
-    }
-
-    fn stop(&mut self, below: u32, above: u32) {
-        if M::IS_DEAR {
-            match *self.sides {
-                [a, b] if Self::bound(a, b, self.totals) <= self.best.0 => return,
-                [_, _] => {
-                    self.settle(0);
-                    self.settle(1);
-                }
-                _ => self.settle(self.moving),
-            }
-        }
-        let score = self.measure.close(self.sums[0], self.totals[0]) + self.measure.close(self.sums[1], self.totals[1]);
-        // Of weights that differ by more than rounding holds, nothing may be left on a side.
-        if score > self.best.0 && self.totals[1] > 0.0 {
-            self.best = (score, below, above);
-        }
-    }
-
-    /// What the score under the entropy of two classes cannot exceed: $H(p,1-p)\ge4\ln2\;p(1-p)$, with equality at 0, 1/2 and 1.
-    fn bound(a: Sides, b: Sides, totals: [f64; 2]) -> f64 {
-        let impurity = a.left * b.left / totals[0] + (a.all - a.left) * (b.all - b.left) / totals[1];
-        -4.0 * std::f64::consts::LN_2 * impurity
-    }
-}
-
 /// Items that satisfy the condition first, both parts in their order; the number of those.
 fn stable_partition(items: &mut [Item], scratch: &mut Vec<Item>, goes_left: impl Fn(usize) -> bool) -> usize {
     scratch.clear();
@@ -741,10 +564,10 @@ mod tests {
             for unit in [1.0, 1.0 / 7.0] {
                 let items: Vec<Item> = (0..drawn.len()).map(|idx| item(idx, unit)).collect();
                 agrees(&Gini, &items, &values, n_classes);
-                agrees(&Entropy { table: Vec::new() }, &items, &values, n_classes);
+                agrees(&Entropy::default(), &items, &values, n_classes);
             }
             let items: Vec<Item> = (0..drawn.len()).map(|idx| item(idx, 1.0)).collect();
-            agrees(&Entropy { table: (0..5000).map(|n| x_ln_x(f64::from(n))).collect() }, &items, &values, n_classes);
+            agrees(&Entropy::of_integers(4999.0), &items, &values, n_classes);
         }
     }
 }

@@ -48,6 +48,7 @@ mod model;
 mod online;
 mod params;
 mod random_forest;
+mod sweep;
 mod task;
 mod tree;
 
