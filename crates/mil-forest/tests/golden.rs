@@ -2,18 +2,11 @@
 
 use mil_core::BagRule;
 use mil_forest::{Loss, annealed, temperatures};
+use mil_testkit::golden::{number, numbers, read};
 use serde_json::Value;
 
 fn golden() -> Value {
-    serde_json::from_str(include_str!("../../../fixtures/golden/annealing.json")).expect("a JSON file")
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().expect("a number")
-}
-
-fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().expect("a list").iter().map(number).collect()
+    read(include_str!("../../../fixtures/golden/annealing.json"))
 }
 
 fn loss(word: &str) -> Loss {

@@ -4,6 +4,7 @@
 
 use mil_core::BagSet;
 use mil_kernels::{BagSimilarity, Kernel, cross_gram, partial_similarity};
+use mil_testkit::golden::{numbers, read};
 use nalgebra::DMatrix;
 use serde_json::Value;
 
@@ -11,10 +12,6 @@ const KERNELS: &str = include_str!("../../../fixtures/golden/kernels.json");
 const MILES: &str = include_str!("../../../fixtures/golden/miles.json");
 /// The reference sums in another order.
 const TOLERANCE: f64 = 1e-13;
-
-fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
-}
 
 fn rows(value: &Value) -> Vec<Vec<f64>> {
     value.as_array().unwrap().iter().map(numbers).collect()
@@ -49,7 +46,7 @@ fn assert_close(found: &DMatrix<f64>, expected: &DMatrix<f64>, what: &Value) {
 
 #[test]
 fn base_kernels_raw_and_normalised_agree() {
-    let golden: Value = serde_json::from_str(KERNELS).unwrap();
+    let golden = read(KERNELS);
     let (left, right) = (columns(&golden["Yn"]), columns(&golden["Yp"]));
     let specs = golden["specs"].as_array().unwrap();
     assert_eq!(specs.len(), 4);
@@ -64,7 +61,7 @@ fn base_kernels_raw_and_normalised_agree() {
 
 #[test]
 fn the_embedding_of_miles_agrees() {
-    let golden: Value = serde_json::from_str(MILES).unwrap();
+    let golden = read(MILES);
     let mut builder = BagSet::<()>::builder();
     for (i, bag) in golden["bags"].as_array().unwrap().iter().enumerate() {
         builder.bag(format!("bag {i}"), (), rows(bag)).unwrap();
@@ -80,7 +77,7 @@ fn the_embedding_of_miles_agrees() {
 
 #[test]
 fn the_similarity_over_nearest_features_agrees() {
-    let golden: Value = serde_json::from_str(MILES).unwrap();
+    let golden = read(MILES);
     let case = &golden["partial_similarity"];
     let found = partial_similarity(
         &numbers(&case["a"]),

@@ -240,8 +240,8 @@ fn term(start: f64, similarity: f64, step: f64, alpha: f64) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
+    use mil_testkit::golden::{numbers, read};
     use proptest::prelude::*;
-    use serde_json::Value;
 
     use super::*;
 
@@ -301,14 +301,9 @@ mod tests {
         }
     }
 
-    fn numbers(value: &Value) -> Vec<f64> {
-        value.as_array().expect("a list").iter().map(|number| number.as_f64().expect("a number")).collect()
-    }
-
     #[test]
     fn agrees_with_the_golden_cases() {
-        let golden: Value =
-            serde_json::from_str(include_str!("../../../fixtures/golden/line_search.json")).expect("a JSON file");
+        let golden = read(include_str!("../../../fixtures/golden/line_search.json"));
         let tolerance = golden["tolerance"].as_f64().unwrap();
         for case in golden["cases"].as_array().unwrap() {
             let number = |name: &str| case[name].as_f64().unwrap();

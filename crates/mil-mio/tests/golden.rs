@@ -2,19 +2,8 @@
 
 use mil_core::{Bag, BagModel, BagSet, Label, Learner};
 use mil_mio::{EmbeddingModel, Miles, Mio, MioStream, Order, Revisit, Round, Schedule, Width};
+use mil_testkit::golden::{number, numbers, read};
 use serde_json::Value;
-
-fn read(text: &str) -> Value {
-    serde_json::from_str(text).expect("a JSON file")
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().expect("a number")
-}
-
-fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().expect("a list").iter().map(number).collect()
-}
 
 fn label(value: &Value) -> Label {
     if number(value) > 0.0 { Label::Positive } else { Label::Negative }

@@ -8,6 +8,7 @@ use mil_qp::strategies::{
     svm_cases_of,
 };
 use mil_qp::{GeneralSettings, Outcome, Polish, Problem, ProblemError, QuadraticProgram, Solution, SparseMatrix};
+use mil_testkit::golden::{numbers, read};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -319,10 +320,6 @@ fn settings_and_starts_out_of_range_are_refused() {
     assert!(matches!(program.solve_from(&[0.0], &[], &default), Err(ProblemError::Length { .. })));
 }
 
-fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
-}
-
 fn square(value: &Value) -> DMatrix<f64> {
     let rows: Vec<Vec<f64>> = value.as_array().unwrap().iter().map(numbers).collect();
     DMatrix::from_fn(rows.len(), rows.len(), |r, c| rows[r][c])
@@ -341,7 +338,7 @@ fn on_capped_simplex(quadratic: DMatrix<f64>, linear: Vec<f64>, cap: f64) -> Qua
 
 #[test]
 fn weights_of_kernels_agree_with_the_golden_ones() {
-    let golden: Value = serde_json::from_str(include_str!("../../../fixtures/golden/beta_qp.json")).unwrap();
+    let golden = read(include_str!("../../../fixtures/golden/beta_qp.json"));
     let (g, q_matrix) = (square(&golden["G"]), square(&golden["Q"]));
     let cases = golden["solutions"].as_array().unwrap();
     assert_eq!(cases.len(), 6);
@@ -361,7 +358,7 @@ fn weights_of_kernels_agree_with_the_golden_ones() {
 
 #[test]
 fn one_class_duals_agree_with_the_golden_ones() {
-    let golden: Value = serde_json::from_str(include_str!("../../../fixtures/golden/one_class_svm.json")).unwrap();
+    let golden = read(include_str!("../../../fixtures/golden/one_class_svm.json"));
     let cases = golden["cases"].as_array().unwrap();
     assert_eq!(cases.len(), 5);
     for case in cases {

@@ -2,6 +2,7 @@
 
 use mil_core::KernelRows;
 use mil_qp::{GroupDual, GroupSettings, Outcome, ProblemError, Solution, SvmDual};
+use mil_testkit::golden::{numbers, read};
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
 use rand::rngs::ChaCha8Rng;
@@ -150,11 +151,7 @@ fn no_active_set_of_a_small_problem_does_better() {
 
 #[test]
 fn the_inner_problems_of_mi_svm_are_those_of_the_reference() {
-    let text = include_str!("../../../fixtures/golden/misvm_toy.json");
-    let golden: serde_json::Value = serde_json::from_str(text).unwrap();
-    let numbers = |value: &serde_json::Value| -> Vec<f64> {
-        value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
-    };
+    let golden = read(include_str!("../../../fixtures/golden/misvm_toy.json"));
     let points: Vec<DVector<f64>> =
         golden["X"].as_array().unwrap().iter().map(|point| DVector::from_vec(numbers(point))).collect();
     let (bag_of, labels) = (numbers(&golden["bag"]), numbers(&golden["Y"]));

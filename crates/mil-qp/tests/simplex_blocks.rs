@@ -2,6 +2,7 @@
 
 use mil_core::KernelRows;
 use mil_qp::{BlockVariance, GroupSettings, Outcome, Problem, ProblemError, SimplexBlocks, Solution};
+use mil_testkit::golden::{numbers, read};
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
 use rand::rngs::ChaCha8Rng;
@@ -145,11 +146,7 @@ fn in_full(rows: &impl KernelRows) -> DMatrix<f64> {
 
 #[test]
 fn pmi_weights_are_those_of_the_reference() {
-    let text = include_str!("../../../fixtures/golden/pmi_toy.json");
-    let golden: serde_json::Value = serde_json::from_str(text).unwrap();
-    let numbers = |value: &serde_json::Value| -> Vec<f64> {
-        value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
-    };
+    let golden = read(include_str!("../../../fixtures/golden/pmi_toy.json"));
     let points: Vec<f64> = golden["X"].as_array().unwrap().iter().flat_map(numbers).collect();
     let points = DMatrix::from_column_slice(2, points.len() / 2, &points);
     let bags = numbers(&golden["bag"]);

@@ -7,6 +7,7 @@ use mil_core::{KernelRows, RowError, stream};
 use mil_kernels::{GramRows, Kernel};
 use mil_qp::strategies::{SvmCase, svm_cases};
 use mil_qp::{Outcome, ProblemError, Shrinking, SmoSettings, Solution, SvmDual};
+use mil_testkit::golden::{numbers, read};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 use rand::RngExt;
@@ -120,11 +121,7 @@ fn a_single_class_needs_no_support() {
 
 #[test]
 fn one_class_reproduces_the_golden_case() {
-    let golden: serde_json::Value =
-        serde_json::from_str(include_str!("../../../fixtures/golden/one_class_svm.json")).unwrap();
-    let numbers = |value: &serde_json::Value| -> Vec<f64> {
-        value.as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect()
-    };
+    let golden = read(include_str!("../../../fixtures/golden/one_class_svm.json"));
     let rows: Vec<Vec<f64>> = golden["K"].as_array().unwrap().iter().map(numbers).collect();
     let gram = DMatrix::from_fn(rows.len(), rows.len(), |i, j| rows[i][j]);
     for case in golden["cases"].as_array().unwrap() {

@@ -1,6 +1,6 @@
 //! The facts that hold for every learner.
 //!
-//! One call in the crate's `tests/conformance.rs` per learner, [`check`] in two classes and [`check_classes`] in many:
+//! One call in the crate's `tests/conformance.rs` per learner, [`check`] in two classes, [`check_positives_only`] for those that learn from one of them, and [`check_classes`] in many:
 //!
 //! ```
 //! use mil_core::NearestCentroid;
@@ -52,6 +52,30 @@ where
     L: Learner,
     L::Model: BagModel + SavedModel,
 {
+    check_facts(learner, min_per_class);
+    single_class_is_refused(learner);
+}
+
+/// The same for a learner that looks at positive bags only: it needs no negative bags, and they make no difference.
+///
+/// # Panics
+/// As [`check`].
+pub fn check_positives_only<L>(learner: &L)
+where
+    L: Learner,
+    L::Model: BagModel + SavedModel,
+{
+    check_facts(learner, 1);
+    let facts: [(&str, Fact<L, Label>); 1] = [("negative bags make no difference", negative_bags_have_no_say)];
+    hold(learner, &facts, &bag_sets(1));
+    refuses_all(learner, Label::Negative);
+}
+
+fn check_facts<L>(learner: &L, min_per_class: usize)
+where
+    L: Learner,
+    L::Model: BagModel + SavedModel,
+{
     let facts: [(&str, Fact<L, Label>); 3] = [
         ("all scores are finite and agree with the labels", scores_are_finite_and_decide),
         ("the witness is the instance of the largest score", witness_has_the_largest_score),
@@ -59,7 +83,6 @@ where
     ];
     hold(learner, &facts, &bag_sets(min_per_class));
     hold(learner, &common_facts(), &bag_sets(min_per_class));
-    single_class_is_refused(learner);
     cross_validation_ignores_threads(learner);
 }
 
@@ -269,17 +292,33 @@ where
 }
 
 fn single_class_is_refused<L: Learner>(learner: &L) {
-    for label in [Label::Positive, Label::Negative] {
-        let mut builder = BagSet::builder();
-        for bag_idx in 0..4 {
-            builder.bag(bag_idx.to_string(), label, [[f64::from(bag_idx), 1.0]]).expect("a sound bag");
-        }
-        match learner.fit(&builder.build().expect("a sound set")) {
-            Err(FitError::SingleClass { label: found, n_bags: 4 }) => assert_eq!(found, label),
-            Err(error) => panic!("a single class is refused with another error: {error}"),
-            Ok(_) => panic!("four {label} bags and no other were accepted"),
-        }
+    refuses_all(learner, Label::Positive);
+    refuses_all(learner, Label::Negative);
+}
+
+fn refuses_all<L: Learner>(learner: &L, label: Label) {
+    let mut builder = BagSet::builder();
+    for bag_idx in 0..4 {
+        builder.bag(bag_idx.to_string(), label, [[f64::from(bag_idx), 1.0]]).expect("a sound bag");
     }
+    match learner.fit(&builder.build().expect("a sound set")) {
+        Err(FitError::SingleClass { label: found, n_bags: 4 }) => assert_eq!(found, label),
+        Err(error) => panic!("a single class is refused with another error: {error}"),
+        Ok(_) => panic!("four {label} bags and no other were accepted"),
+    }
+}
+
+fn negative_bags_have_no_say<L>(learner: &L, bags: &BagSet<Label>) -> Result<(), String>
+where
+    L: Learner,
+    L::Model: SavedModel,
+{
+    let positive: Vec<usize> = (0..bags.n_bags()).filter(|&idx| bags.labels()[idx] == Label::Positive).collect();
+    let alone = bags.select(&positive);
+    // Both are fitted or both refused: huge numbers among negative bags excuse nothing.
+    let bytes = |bags: &BagSet<Label>| learner.fit(bags).ok().map(|model| bytes_of(&model));
+    fit(learner, &alone)?;
+    demand(bytes(bags) == bytes(&alone), || "the model is another without the negative bags".to_owned())
 }
 
 fn lone_class_is_refused<L: Learner<ClassId>>(learner: &L) {
