@@ -8,7 +8,7 @@
 //! 2. [`Label`] for two classes, [`ClassId`] for many, `()` for none;
 //! 3. [`Learner`], [`BagModel`] and [`OnlineLearner`], the contracts, and [`params!`](crate::params!), which states a
 //!    learner's parameters once for code, documentation, command line and grid search;
-//! 4. [`Scaled`], [`Calibrated`] and [`Tuned`], wrappers that turn one learner, or several settings of one, into another, and
+//! 4. [`Scaled`], [`Calibrated`], [`PositivesOnly`] and [`Tuned`], wrappers that turn one learner, or several settings of one, into another, and
 //!    [`BagRule`], which pools instance scores into the score of the bag;
 //! 5. [`CrossValidation`], with [`metrics`] and [`stats`] to read its outcome, and [`permutation_importance`];
 //! 6. [`model_file`], the one format in which models are kept;
@@ -49,6 +49,7 @@ mod label;
 mod learner;
 mod nearest_centroid;
 mod params;
+mod positives;
 mod probability;
 mod random;
 mod rows;
@@ -72,6 +73,7 @@ pub use label::{BagLabel, ClassId, ClassNames, Label, Target};
 pub use learner::{BagModel, Learner, OnlineLearner, argmax, finite_score, witness_of};
 pub use nearest_centroid::{NearestCentroid, NearestCentroidModel};
 pub use params::{Checked, ParamError, ParamField, ParamRange, ParamSpec, Params, nearest_name};
+pub use positives::PositivesOnly;
 pub use probability::{Probabilistic, ProbabilisticModel, Sigmoid, platt};
 pub use random::{Rng, stream};
 pub use rows::{KernelRows, RowError};

@@ -58,6 +58,14 @@ impl Scaler {
         Ok(Scaler { offset, divisor })
     }
 
+    /// Whether a scaler that was read is one that could have been fitted.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.offset.len() == self.divisor.len()
+            && self.offset.iter().all(|offset| offset.is_finite())
+            && self.divisor.iter().all(|divisor| divisor.is_finite() && *divisor > 0.0)
+    }
+
     /// Number of features the scaler was fitted on.
     #[must_use]
     pub fn n_features(&self) -> usize {
@@ -73,6 +81,18 @@ impl Scaler {
         for ((value, offset), divisor) in instance.iter_mut().zip(&self.offset).zip(&self.divisor) {
             *value = (*value - offset) / divisor;
         }
+    }
+
+    /// The same bags, scaled.
+    ///
+    /// # Errors
+    /// If a scaled value is beyond the range of `f64`.
+    ///
+    /// # Panics
+    /// If the bags have another number of features.
+    pub fn scaled<Y: BagLabel>(&self, bags: BagSet<Y>) -> Result<BagSet<Y>, FitError> {
+        let overflow = |_| FitError::Overflow { quantity: "a scaled feature", value: f64::INFINITY };
+        bags.map_instances(|instance| self.apply(instance)).map_err(overflow)
     }
 }
 
@@ -149,11 +169,7 @@ impl<Y: BagLabel, L: Learner<Y>> Learner<Y> for Scaled<L> {
         let scaler = Scaler::fit(self.scaling, bags)?;
         let model = match self.scaling {
             Scaling::None => self.learner.fit(bags)?,
-            _ => {
-                let scaled = bags.clone().map_instances(|instance| scaler.apply(instance));
-                let overflow = |_| FitError::Overflow { quantity: "a scaled feature", value: f64::INFINITY };
-                self.learner.fit(&scaled.map_err(overflow)?)?
-            }
+            _ => self.learner.fit(&scaler.scaled(bags.clone())?)?,
         };
         Ok(ScaledModel { scaler, model })
     }
@@ -167,6 +183,12 @@ pub struct ScaledModel<M> {
 }
 
 impl<M> ScaledModel<M> {
+    /// A model that was fitted to bags which this scaler had scaled.
+    #[must_use]
+    pub fn new(scaler: Scaler, model: M) -> ScaledModel<M> {
+        ScaledModel { scaler, model }
+    }
+
     /// The fitted scaler.
     #[must_use]
     pub fn scaler(&self) -> &Scaler {
@@ -213,10 +235,7 @@ impl<M: SavedModel> SavedModel for ScaledModel<M> {
     }
 
     fn check(&self) -> Result<(), &'static str> {
-        let sound = self.scaler.offset.len() == self.scaler.divisor.len()
-            && self.scaler.offset.iter().all(|offset| offset.is_finite())
-            && self.scaler.divisor.iter().all(|divisor| divisor.is_finite() && *divisor > 0.0);
-        if sound { self.model.check() } else { Err("the scaler's offsets and divisors are not sound") }
+        if self.scaler.is_sound() { self.model.check() } else { Err("the scaler's offsets and divisors are not sound") }
     }
 }
 

@@ -44,6 +44,16 @@ mod tests {
     }
 
     #[test]
+    fn selection_of_instances_keeps_the_bags_and_empties_none() {
+        let less = two_bags().select_instances(&[false, true, true]).unwrap();
+        assert_eq!(less.names(), ["a", "b"]);
+        assert_eq!((less.columns_of(0), less.bag(0).instance(0)), (0..1, &[3.0, 4.0][..]));
+        assert_eq!(less.bag(1), two_bags().bag(1));
+        let error = two_bags().select_instances(&[true, true, false]).unwrap_err();
+        assert_eq!(error, BagError::EmptyBag { bag_idx: 1, name: "b".into() });
+    }
+
+    #[test]
     fn each_fault_names_its_place() {
         let mut builder = BagSet::builder();
         builder.bag("a", Label::Positive, [[1.0, 2.0]]).unwrap();

@@ -246,6 +246,33 @@ impl<Y: BagLabel> BagSet<Y> {
         }
     }
 
+    /// The same bags with just these instances, one answer for each instance of the set in order.
+    ///
+    /// # Errors
+    /// If a bag would be left empty.
+    ///
+    /// # Panics
+    /// If there is not an answer for each instance.
+    pub fn select_instances(&self, is_kept: &[bool]) -> Result<BagSet<Y>, BagError> {
+        assert_eq!(is_kept.len(), self.n_instances(), "an answer for each instance");
+        let kept = |columns: Range<usize>| columns.filter(|&column| is_kept[column]);
+        let mut offsets = vec![0];
+        for bag_idx in 0..self.n_bags() {
+            offsets.push(offsets[bag_idx] + kept(self.columns_of(bag_idx)).count());
+        }
+        check_bags(&self.names, &offsets)?;
+        let columns: Vec<usize> = kept(0..self.n_instances()).collect();
+        Ok(BagSet {
+            instances: self.instances.select_columns(&columns),
+            offsets,
+            instance_labels: self.instance_labels.as_ref().map(|labels| columns.iter().map(|&c| labels[c]).collect()),
+            names: self.names.clone(),
+            labels: self.labels.clone(),
+            feature_names: self.feature_names.clone(),
+            class_names: self.class_names.clone(),
+        })
+    }
+
     /// The same bags with every instance mapped in place, as a scaler does.
     ///
     /// # Errors
@@ -292,6 +319,19 @@ impl BagSet<Label> {
     /// The negative bags in order.
     pub fn negative_bags(&self) -> impl Iterator<Item = Bag<'_>> + Clone {
         self.bags_of(Label::Negative)
+    }
+
+    /// The positive bags alone, for learners that are to know of no others.
+    ///
+    /// # Errors
+    /// [`FitError::SingleClass`] if there is none.
+    pub fn positives(&self) -> Result<BagSet<()>, FitError> {
+        let positive: Vec<usize> =
+            (0..self.n_bags()).filter(|&bag_idx| self.labels[bag_idx] == Label::Positive).collect();
+        if positive.is_empty() {
+            return Err(FitError::SingleClass { label: Label::Negative, n_bags: self.n_bags() });
+        }
+        Ok(self.select(&positive).without_labels())
     }
 
     /// Refuses a set that lacks one of the two classes.
