@@ -72,6 +72,11 @@ pub enum KernelError {
         /// What came out.
         value: f64,
     },
+    /// The median squared distance is 0, as where more than half of all pairs of instances are equal, or beyond `f64`, so that a width in units of it means nothing.
+    #[error(
+        "the median squared distance between instances is {0}; rescale the features, or state the kernel's gamma instead of a multiple of the median"
+    )]
+    NoMedian(f64),
     /// There is no memory for the Gram matrix of so many instances; [`GramRows`](crate::GramRows) needs less.
     #[error(
         "no memory for the Gram matrix of {n_instances} instances, {:.1} GiB; take its rows on demand",

@@ -14,7 +14,8 @@
 //! | [`BagSimilarity`] | $\max_j \exp(-\lVert x_k - x_{tj}\rVert^2/\sigma^2)$ of MILES (Chen, Bi & Wang 2006) | $n m d$ |
 //! | [`squared_distances_within`] | the distances behind it, of bags to their own instances | $\tfrac12 n^2 d$ |
 //! | [`Candidates`] | the same to candidates that come and go | $m d$ for each that comes |
-//! | [`median_squared_distance`] | a unit for widths of kernels | $d$ for each of at most 10,000 pairs |
+//! | [`median_squared_distance`] | a unit for widths of kernels, as in [`KernelChoice`] | $d$ for each of at most 10,000 pairs |
+//! | [`Separator`] | $\sum_i\beta_ik(x_i,x)+b$, what machines over instances end in | $d$ for each $\beta_i\ne0$ |
 //!
 //! Instances are the columns of a matrix of features × instances, as a [`BagSet`](mil_core::BagSet) keeps them.
 //!
@@ -53,6 +54,7 @@
 //! No matrix or similarity holds a value that is NaN or infinite: numbers that leave the range of `f64` are a [`KernelError`] that says where to
 //! look. [`Kernel::value`] alone, the bare definition, gives what comes out.
 
+mod choice;
 mod error;
 mod exp;
 mod form;
@@ -61,17 +63,20 @@ mod kernel;
 mod matrix;
 mod median;
 mod rows;
+mod separator;
 mod set_kernel;
 mod similarity;
 mod tile;
 mod within;
 
+pub use choice::KernelChoice;
 pub use error::KernelError;
 pub use gram::{cross_gram, diagonal, gram, gram_into};
 pub use kernel::Kernel;
 pub use matrix::Gram;
 pub use median::median_squared_distance;
 pub use rows::{GramRows, KeptRows, PackedInstances};
+pub use separator::Separator;
 pub use set_kernel::{BagScale, SetKernel, min_max};
 pub use similarity::{BagSimilarity, Candidates, partial_similarity, similarities_of};
 pub use within::{Centre, squared_distances_within};

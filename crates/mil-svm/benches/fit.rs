@@ -14,7 +14,7 @@ const GAMMA: f64 = 0.3;
 fn musk1() -> BagSet<Label> {
     let bags = mil_data::catalogue::musk1();
     let scaler = Scaler::fit(Scaling::MinMax, &bags).expect("Musk1 is finite");
-    bags.map_instances(|instance| scaler.apply(instance)).expect("scaled values are finite")
+    scaler.scaled(bags).expect("scaled values are finite")
 }
 
 fn bench<L: OverKernel>(criterion: &mut Criterion, name: &str, learner: &L, penalty: f64) {

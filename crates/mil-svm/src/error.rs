@@ -49,14 +49,6 @@ pub enum SvmError {
     /// A grid without a cell.
     #[error("the grid has no {0}; give at least one")]
     EmptyGrid(&'static str),
-    /// The median squared distance is 0, as where more than half of all pairs of instances are equal, or beyond `f64`, so that a width in units of it means nothing.
-    #[error(
-        "the median squared distance between instances is {0}; rescale the features, or state the kernel's gamma instead of a multiple of the median"
-    )]
-    NoMedian(f64),
-    /// A width that is no multiple of the median.
-    #[error("a Gaussian kernel of {0} over the median squared distance; expected a finite number above 0")]
-    Ratio(f64),
 }
 
 impl SvmError {

@@ -7,7 +7,8 @@
 //!
 //! ```
 //! use mil_core::{BagModel, BagSet, Label, Learner};
-//! use mil_svm::{GridKernel, GridSearch, MiSvmBag};
+//! use mil_kernels::{Kernel, KernelChoice};
+//! use mil_svm::{GridSearch, MiSvmBag};
 //! let mut builder = BagSet::builder();
 //! for i in 0..6 {
 //!     let x = f64::from(i);
@@ -16,7 +17,7 @@
 //! }
 //! let bags = builder.build()?;
 //! let search = GridSearch {
-//!     kernels: vec![GridKernel::Fixed(mil_kernels::Kernel::Linear), GridKernel::GaussianOverMedian(1.0)],
+//!     kernels: vec![KernelChoice::Fixed(Kernel::Linear), KernelChoice::GaussianOverMedian(1.0)],
 //!     penalties: vec![0.1, 10.0],
 //!     n_folds: 3,
 //!     ..GridSearch::of(MiSvmBag::default())
@@ -29,7 +30,7 @@
 //! ```
 
 use mil_core::{BagSet, FitError, HeldOut, Label, Learner, ScoreSource, SettingFigures, Tuned, TuningReport};
-use mil_kernels::{Kernel, median_squared_distance};
+use mil_kernels::{Kernel, KernelChoice, median_squared_distance};
 
 use crate::{OverKernel, SvmError};
 
@@ -39,7 +40,7 @@ pub struct GridSearch<L> {
     /// Who is tuned; its own penalty and kernel do not matter.
     pub learner: L,
     /// The kernels to try, at least one.
-    pub kernels: Vec<GridKernel>,
+    pub kernels: Vec<KernelChoice>,
     /// The penalties to try with each of them, at least one.
     pub penalties: Vec<f64>,
     /// Folds of the cross-validation, from 2 to the number of bags.
@@ -48,21 +49,12 @@ pub struct GridSearch<L> {
     pub seed: u64,
 }
 
-/// A kernel to try.
-#[derive(Debug, Clone, PartialEq)]
-pub enum GridKernel {
-    /// This one.
-    Fixed(Kernel),
-    /// A Gaussian kernel of $\gamma = r/\operatorname{median}\lVert x-z\rVert^2$ over pairs of training instances; this is $r$, above 0.
-    GaussianOverMedian(f64),
-}
-
 impl<L> GridSearch<L> {
     /// The usual grid: Gaussian kernels of $r\in\{0.3,1,3,8,25\}$, penalties 1, 10 and 100, five folds.
     pub fn of(learner: L) -> GridSearch<L> {
         GridSearch {
             learner,
-            kernels: [0.3, 1.0, 3.0, 8.0, 25.0].map(GridKernel::GaussianOverMedian).to_vec(),
+            kernels: [0.3, 1.0, 3.0, 8.0, 25.0].map(KernelChoice::GaussianOverMedian).to_vec(),
             penalties: vec![1.0, 10.0, 100.0],
             n_folds: 5,
             seed: 0,
@@ -129,20 +121,9 @@ impl<L: OverKernel> GridSearch<L> {
 
     fn concrete_kernels(&self, bags: &BagSet<Label>) -> Result<Vec<Kernel>, FitError> {
         let mut median = None;
-        let concrete = |kernel: &GridKernel| match kernel {
-            GridKernel::Fixed(kernel) => Ok(kernel.clone()),
-            &GridKernel::GaussianOverMedian(ratio) => {
-                if !(ratio.is_finite() && 0.0 < ratio) {
-                    return Err(SvmError::Ratio(ratio).of(NAME));
-                }
-                let median = *median.get_or_insert_with(|| median_squared_distance(bags.instances(), self.seed));
-                if !(median.is_finite() && 0.0 < median) {
-                    return Err(SvmError::NoMedian(median).of(NAME));
-                }
-                Ok(Kernel::Gaussian { gamma: ratio / median })
-            }
-        };
-        self.kernels.iter().map(concrete).collect()
+        let mut median = || *median.get_or_insert_with(|| median_squared_distance(bags.instances(), self.seed));
+        let resolved = |kernel: &KernelChoice| kernel.over(&mut median).map_err(|error| SvmError::from(error).of(NAME));
+        self.kernels.iter().map(resolved).collect()
     }
 
     fn tuned(&self, pairs: &[(Kernel, f64)]) -> Tuned<L> {

@@ -64,7 +64,6 @@ mod nsk;
 mod over_bags;
 mod points;
 mod sbmil;
-mod separator;
 mod sil;
 mod smil;
 mod stk;
@@ -76,7 +75,7 @@ pub use alternation::{AnnealedTrace, Stop, Trace};
 pub use annealing::Level;
 pub use aw_svm::AwSvm;
 pub use error::SvmError;
-pub use grid::{GridCell, GridKernel, GridReport, GridSearch};
+pub use grid::{GridCell, GridReport, GridSearch};
 pub use learner::OverKernel;
 pub use mi_svm_bag::{MiSvmBag, Slack, WitnessStart, Witnesses};
 pub use mi_svm_pattern::MiSvmPattern;
@@ -86,12 +85,13 @@ pub use model::InstanceSvm;
 pub use nsk::{Nsk, SetSvm};
 pub use points::InstanceKernel;
 pub use sbmil::Sbmil;
-pub use separator::Separator;
 pub use sil::SilSvm;
 pub use smil::Smil;
 pub use stk::{StatisticSvm, Stk};
 pub use stmil::Stmil;
 pub use task::Task;
+
+pub use mil_kernels::Separator;
 
 /// The README's examples, run as tests.
 #[cfg(doctest)]

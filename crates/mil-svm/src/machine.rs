@@ -1,7 +1,7 @@
 //! The support vector machine inside every method: solved, and solved again with other labels and costs from where it ended.
 
 use mil_core::Label;
-use mil_kernels::Kernel;
+use mil_kernels::{Kernel, Separator};
 use mil_qp::{
     Bias, Certificate, GroupDual, GroupSettings, LinearSettings, LinearSvm, Loss, Outcome, SmoSettings, Solution,
     SvmDual, WarmStart,
@@ -9,7 +9,6 @@ use mil_qp::{
 
 use crate::SvmError;
 use crate::points::{Collapsed, Points};
-use crate::separator::Separator;
 
 /// A machine over fixed points, which remembers its last solution.
 pub(crate) struct Machine<'a> {

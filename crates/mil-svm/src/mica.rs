@@ -28,14 +28,13 @@
 //! ```
 
 use mil_core::{BagSet, FitError, Label, ParamRange, Params, argmax};
-use mil_kernels::Kernel;
+use mil_kernels::{Kernel, Separator};
 use mil_qp::{OneNormSettings, OneNormStart, OneNormSvm};
 use nalgebra::DMatrix;
 
 use crate::alternation::{Trace, alternate};
 use crate::learner::{Separates, fit_with, over_instances};
 use crate::machine::{Separation, best, defect};
-use crate::separator::Separator;
 use crate::{InstanceSvm, SvmError, Task, Witnesses};
 
 mil_core::params! {

@@ -2,10 +2,10 @@
 
 use mil_core::model_file::SavedModel;
 use mil_core::{Bag, BagModel, ScoreError, argmax};
+use mil_kernels::Separator;
 use serde::{Deserialize, Serialize};
 
 use crate::machine::Separation;
-use crate::separator::Separator;
 
 /// A separator of instances; the score of a bag is $\max_{x\in B} f(x)$, and its witness the instance that attains it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -30,11 +30,11 @@
 
 use mil_core::model_file::SavedModel;
 use mil_core::{Bag, BagModel, BagSet, Label, ParamRange, ScoreError, finite_score};
-use mil_kernels::{BagScale, Kernel, SetKernel};
+use mil_kernels::{BagScale, Kernel, Separator, SetKernel};
 use serde::{Deserialize, Serialize};
 
+use crate::SvmError;
 use crate::over_bags::{BagSeparation, SeparatesBags, over_bags};
-use crate::{Separator, SvmError};
 
 mil_core::params! {
     /// The NSK learner.

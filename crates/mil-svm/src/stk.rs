@@ -25,12 +25,12 @@
 
 use mil_core::model_file::SavedModel;
 use mil_core::{Bag, BagModel, BagSet, Label, ParamRange, ScoreError};
-use mil_kernels::{Kernel, SetKernel, min_max};
+use mil_kernels::{Kernel, Separator, SetKernel, min_max};
 use nalgebra::DMatrix;
 use serde::{Deserialize, Serialize};
 
+use crate::SvmError;
 use crate::over_bags::{BagSeparation, SeparatesBags, over_bags};
-use crate::{Separator, SvmError};
 
 mil_core::params! {
     /// The STK learner.

@@ -2,9 +2,9 @@
 
 use mil_core::model_file::{SavedModel, decode, encode};
 use mil_core::{Bag, BagModel, BagSet, CrossValidation, FitError, Label, Learner, Params, StratifiedKFold};
-use mil_kernels::{BagScale, Kernel, SetKernel};
+use mil_kernels::{BagScale, Kernel, KernelChoice, SetKernel};
 use mil_qp::{SmoSettings, SvmDual};
-use mil_svm::{GridKernel, GridSearch, Nsk, OverKernel, Separator, SilSvm, Stk};
+use mil_svm::{GridSearch, Nsk, OverKernel, Separator, SilSvm, Stk};
 use mil_testkit::strategies::{Flavour, bag_sets_of};
 use proptest::prelude::*;
 
@@ -238,7 +238,7 @@ fn the_grid_finds_what_cross_validation_finds() {
     let bags = mil_data::catalogue::musk1();
     let bags = bags.select(&(30..62).collect::<Vec<_>>());
     let grid = GridSearch {
-        kernels: vec![GridKernel::Fixed(Kernel::Gaussian { gamma: 1e-9 }), GridKernel::GaussianOverMedian(8.0)],
+        kernels: vec![KernelChoice::Fixed(Kernel::Gaussian { gamma: 1e-9 }), KernelChoice::GaussianOverMedian(8.0)],
         penalties: vec![0.01, 10.0],
         n_folds: 4,
         seed: 3,

@@ -3,10 +3,10 @@
 use mil_core::BagModel;
 use mil_core::Learner;
 use mil_core::model_file::SavedModel;
-use mil_kernels::{BagScale, Kernel};
+use mil_kernels::{BagScale, Kernel, KernelChoice};
 use mil_svm::{
-    AlSvm, AwSvm, GridKernel, GridSearch, MiSvmBag, MiSvmPattern, Mica, MissSvm, Nsk, Sbmil, SilSvm, Slack, Smil, Stk,
-    Stmil, WitnessStart,
+    AlSvm, AwSvm, GridSearch, MiSvmBag, MiSvmPattern, Mica, MissSvm, Nsk, Sbmil, SilSvm, Slack, Smil, Stk, Stmil,
+    WitnessStart,
 };
 use mil_testkit::conformance::{check, check_with};
 
@@ -94,7 +94,7 @@ fn stk_conforms() {
 #[test]
 fn a_grid_search_conforms() {
     let grid = GridSearch {
-        kernels: KERNELS.map(GridKernel::Fixed).to_vec(),
+        kernels: KERNELS.map(KernelChoice::Fixed).to_vec(),
         penalties: vec![1.0, 10.0],
         n_folds: 2,
         ..GridSearch::of(MiSvmPattern::default())

@@ -1,10 +1,9 @@
 //! Inputs from which nothing can be learnt, or next to nothing: an error that says so, or a sensible model; no panic, no endless loop, no NaN.
 
 use mil_core::{BagModel, BagSet, FitError, Label, Learner};
-use mil_kernels::Kernel;
+use mil_kernels::{Kernel, KernelChoice};
 use mil_svm::{
-    AlSvm, AwSvm, GridKernel, GridSearch, MiSvmBag, MiSvmPattern, Mica, MissSvm, Nsk, OverKernel, Sbmil, SilSvm, Smil,
-    Stk, Stmil,
+    AlSvm, AwSvm, GridSearch, MiSvmBag, MiSvmPattern, Mica, MissSvm, Nsk, OverKernel, Sbmil, SilSvm, Smil, Stk, Stmil,
 };
 
 const KERNELS: [Kernel; 3] =
@@ -191,7 +190,7 @@ fn a_width_that_is_no_multiple_of_the_median_is_refused() {
     let bags =
         set(&[(Positive, &[&[1.0], &[2.0]]), (Negative, &[&[0.0]]), (Positive, &[&[3.0]]), (Negative, &[&[0.5]])]);
     for ratio in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let kernels = vec![GridKernel::GaussianOverMedian(ratio)];
+        let kernels = vec![KernelChoice::GaussianOverMedian(ratio)];
         let error = GridSearch { kernels, n_folds: 2, ..GridSearch::of(SilSvm::default()) }.fit(&bags).unwrap_err();
         assert!(error.to_string().contains("over the median"), "{error}");
     }

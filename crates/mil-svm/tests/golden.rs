@@ -3,6 +3,7 @@
 use mil_core::{Bag, BagModel, BagSet, Label};
 use mil_kernels::Kernel;
 use mil_svm::{InstanceSvm, MiSvmBag, MiSvmPattern, Slack, Stop, WitnessStart, Witnesses};
+use mil_testkit::golden::{numbers, read};
 use serde_json::Value;
 
 /// What is compared; the file's own iterations are exact to about 1e-12, ours to the solver's tolerance.
@@ -11,11 +12,7 @@ const CLOSE: f64 = 1e-6;
 const TOLERANCE: f64 = 1e-9;
 
 fn golden() -> Value {
-    serde_json::from_str(include_str!("../../../fixtures/golden/misvm_toy.json")).expect("a JSON file")
-}
-
-fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().expect("a list").iter().map(|number| number.as_f64().expect("a number")).collect()
+    read(include_str!("../../../fixtures/golden/misvm_toy.json"))
 }
 
 fn bags_of(golden: &Value) -> BagSet<Label> {

@@ -6,9 +6,9 @@ use common::{CLOSE, TOLERANCE, bags, half_squared_norm, kernels, never_rises, va
 use mil_core::{
     BagModel, BagSet, Calibrated, CrossValidation, HeldOut, Label, Learner, StratifiedKFold, Tunable, best_threshold,
 };
-use mil_kernels::{BagScale, Kernel};
+use mil_kernels::{BagScale, Kernel, KernelChoice};
 use mil_svm::{
-    GridKernel, GridReport, GridSearch, InstanceSvm, MiSvmBag, MiSvmPattern, Nsk, OverKernel, SilSvm, Slack, Stk, Stop,
+    GridReport, GridSearch, InstanceSvm, MiSvmBag, MiSvmPattern, Nsk, OverKernel, SilSvm, Slack, Stk, Stop,
     WitnessStart,
 };
 use mil_testkit::strategies::{Flavour, bag_sets_of};
@@ -169,7 +169,7 @@ fn the_grid_finds_the_cell_that_cross_validation_prefers() {
     let bags = mil_data::catalogue::musk1();
     let bags = bags.select(&(30..62).collect::<Vec<_>>());
     let grid = GridSearch {
-        kernels: vec![GridKernel::Fixed(Kernel::Gaussian { gamma: 1e-9 }), GridKernel::GaussianOverMedian(2.0)],
+        kernels: vec![KernelChoice::Fixed(Kernel::Gaussian { gamma: 1e-9 }), KernelChoice::GaussianOverMedian(2.0)],
         penalties: vec![0.01, 10.0],
         n_folds: 4,
         seed: 3,
@@ -200,7 +200,7 @@ fn a_search_gives_its_own_scores_to_thresholds() {
     let bags = mil_data::catalogue::musk1();
     let bags = bags.select(&(30..62).collect::<Vec<_>>());
     let search = GridSearch {
-        kernels: vec![GridKernel::GaussianOverMedian(2.0)],
+        kernels: vec![KernelChoice::GaussianOverMedian(2.0)],
         penalties: vec![1.0, 10.0],
         n_folds: 4,
         ..GridSearch::of(SilSvm::default())
@@ -227,7 +227,7 @@ fn penalties_share_kernel_values_and_kernels_do_not() {
 /// The report of a search on so many threads.
 fn searched_on<L: OverKernel>(n_threads: usize, learner: &L, bags: &BagSet<Label>) -> GridReport {
     let search = GridSearch {
-        kernels: vec![GridKernel::GaussianOverMedian(1.0), GridKernel::GaussianOverMedian(8.0)],
+        kernels: vec![KernelChoice::GaussianOverMedian(1.0), KernelChoice::GaussianOverMedian(8.0)],
         penalties: vec![0.5, 1.0, 10.0],
         n_folds: 4,
         ..GridSearch::of(learner.clone())

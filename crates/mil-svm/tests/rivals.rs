@@ -315,7 +315,7 @@ fn a_bag_held_out_has_no_say_in_any_rival() {
 fn where_cooling_ends_in_a_flat_machine_the_order_of_bags_does_not_matter() {
     let bags = mil_data::catalogue::musk1();
     let scaler = Scaler::fit(Scaling::MinMax, &bags).unwrap();
-    let bags = bags.map_instances(|instance| scaler.apply(instance)).unwrap();
+    let bags = scaler.scaled(bags).unwrap();
     let reversed = bags.select(&(0..bags.n_bags()).rev().collect::<Vec<_>>());
     let learner = AlSvm { tolerance: 1e-6, ..Default::default() };
     let [(first, trace), (second, _)] = [&bags, &reversed].map(|bags| learner.fit_traced(bags).unwrap());

@@ -1,11 +1,23 @@
 //! The function that all machines over instances end in: $f(x) = \sum_i\beta_ik(x,x_i) + b$.
 
 use mil_core::{Bag, ScoreError, finite_score};
-use mil_kernels::{Kernel, cross_gram};
 use nalgebra::{DMatrix, DMatrixView, DVector};
 use serde::{Deserialize, Serialize};
 
-/// A separator in the kernel's feature space, told by what it needs alone: the instances of non-zero weight, or one vector where the kernel is linear.
+use crate::{Kernel, KernelError, cross_gram};
+
+/// A separator in the kernel's feature space, $f(x) = \sum_i\beta_ik(x_i,x) + b$, told by what it needs alone: the instances of non-zero weight, or one vector where the kernel is linear.
+///
+/// ```
+/// use mil_core::Bag;
+/// use mil_kernels::{Kernel, Separator};
+/// use nalgebra::DMatrix;
+/// let instances = DMatrix::from_row_slice(1, 3, &[0.0, 1.0, 5.0]); // three instances of one feature
+/// let separator = Separator::new(&Kernel::Gaussian { gamma: 1.0 }, &[(&instances, &[1.0, 0.0, -2.0])], 0.5);
+/// assert_eq!(separator.support().unwrap().1, [1.0, -2.0]);
+/// assert_eq!(separator.values(Bag::new("far", 1, &[100.0])?)?, [0.5]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Separator {
     expansion: Expansion,
@@ -21,8 +33,12 @@ enum Expansion {
 }
 
 impl Separator {
-    /// The separator of these weights, one for each column; columns of weight 0 are left out.
-    pub(crate) fn new(kernel: &Kernel, parts: &[(&DMatrix<f64>, &[f64])], bias: f64) -> Separator {
+    /// The separator of these weights, one for each column of its matrix; columns of weight 0 are left out.
+    ///
+    /// # Panics
+    /// If there is no matrix, or they differ in dimension.
+    #[must_use]
+    pub fn new(kernel: &Kernel, parts: &[(&DMatrix<f64>, &[f64])], bias: f64) -> Separator {
         let n_features = parts[0].0.nrows();
         let support = parts.iter().flat_map(|(instances, weights)| instances.column_iter().zip(weights.iter()));
         let support = support.filter(|(_, weight)| **weight != 0.0);
@@ -40,7 +56,8 @@ impl Separator {
     }
 
     /// The separator $\langle w, x\rangle + b$.
-    pub(crate) fn linear(weights: Vec<f64>, bias: f64) -> Separator {
+    #[must_use]
+    pub fn linear(weights: Vec<f64>, bias: f64) -> Separator {
         Separator { expansion: Expansion::Weights(DVector::from_vec(weights)), bias }
     }
 
@@ -87,7 +104,14 @@ impl Separator {
     }
 
     /// $f - b$ for each column.
-    pub(crate) fn sums(&self, instances: DMatrixView<'_, f64>) -> Result<Vec<f64>, mil_kernels::KernelError> {
+    ///
+    /// # Errors
+    /// If the columns have another dimension or a value is not finite.
+    pub fn sums<'a>(&self, instances: impl Into<DMatrixView<'a, f64>>) -> Result<Vec<f64>, KernelError> {
+        let instances = instances.into();
+        if instances.nrows() != self.n_features() {
+            return Err(KernelError::Dimension { left: self.n_features(), right: instances.nrows() });
+        }
         match &self.expansion {
             Expansion::Weights(weights) => Ok(instances.column_iter().map(|x| weights.dot(&x)).collect()),
             Expansion::Support { weights, .. } if weights.is_empty() => Ok(vec![0.0; instances.ncols()]),
@@ -111,7 +135,10 @@ impl Separator {
     }
 
     /// Whether a separator that was read is one that could have been made.
-    pub(crate) fn check(&self) -> Result<(), &'static str> {
+    ///
+    /// # Errors
+    /// What is not sound.
+    pub fn check(&self) -> Result<(), &'static str> {
         let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
         let sound = self.bias.is_finite()
             && self.n_features() > 0
