@@ -62,7 +62,7 @@ fn mil_repro(command: &str, rest: &[String]) -> Result<(), Failure> {
 
 fn bench(names: &[String]) -> Result<(), Failure> {
     let mut cargo = tools::ready_cargo()?;
-    match tools::python_with(&[("numpy", "numpy"), ("scikit-learn", "sklearn")]) {
+    match tools::python_with(&[("numpy", "numpy"), ("scikit-learn", "sklearn"), ("osqp", "osqp")]) {
         Ok(python) => {
             cargo.env("MIL_PEER_PYTHON", python);
         }
