@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::Progress;
 
-/// Series of one panel that a reader can still tell apart by colour and mark.
+/// Series of one panel that a reader can still tell apart by colour and mark; those of one name and style count once.
 pub const MAX_SERIES: usize = 6;
 /// Levels of one panel that a reader can still tell apart by their dashes.
 pub const MAX_LEVELS: usize = 3;
@@ -169,17 +169,36 @@ pub struct Panel {
     pub x: AxisSpec,
     /// The vertical axis.
     pub y: AxisSpec,
-    /// At least one, at most [`MAX_SERIES`].
+    /// At least one, of at most [`MAX_SERIES`] names and styles. Series that share both look alike and have one key, as the parts of one contour do.
     pub series: Vec<Series>,
     /// Horizontal lines, as for a figure that a paper prints; at most [`MAX_LEVELS`].
     pub levels: Vec<Level>,
 }
 
 impl Panel {
+    /// The names and styles there are, each once, in the order of the series.
+    pub(crate) fn looks(&self) -> Vec<(&str, Style)> {
+        let mut looks = Vec::new();
+        for look in self.series.iter().map(Series::look) {
+            if !looks.contains(&look) {
+                looks.push(look);
+            }
+        }
+        looks
+    }
+
+    /// Whether it shows places in the plane rather than a quantity that depends on another.
+    pub(crate) fn is_picture(&self) -> bool {
+        self.series.iter().all(|series| match series.style {
+            Style::Line | Style::Dashed => false,
+            Style::Marks | Style::Curve | Style::Rings => true,
+        })
+    }
+
     fn check(&self) -> Result<(), DrawingError> {
         let panel = || self.title.clone();
         for (what, found, least, most) in
-            [("series", self.series.len(), 1, MAX_SERIES), ("levels", self.levels.len(), 0, MAX_LEVELS)]
+            [("series", self.looks().len(), 1, MAX_SERIES), ("levels", self.levels.len(), 0, MAX_LEVELS)]
         {
             if !(least..=most).contains(&found) {
                 return Err(DrawingError::Count { panel: panel(), what, found, least, most });
@@ -263,18 +282,27 @@ impl Scale {
     }
 }
 
-/// A curve through points, in the order given.
+/// Points, and the curve through them in the order given where the style has one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// Its name in the legend.
     pub name: String,
-    /// How the curve looks.
+    /// How they look.
     pub style: Style,
     /// At least one.
     pub points: Vec<Point>,
 }
 
-/// How a curve looks; colour and mark follow from its place among the series.
+impl Series {
+    /// What tells it from other series.
+    pub(crate) fn look(&self) -> (&str, Style) {
+        (&self.name, self.style)
+    }
+}
+
+/// How a series looks; colour and mark follow from the place of its name and style among those of the panel.
+///
+/// Where all series of a panel are `Marks`, `Curve` or `Rings` it is a picture of the plane: if both axes are linear, a unit is as long on one as on the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Style {
@@ -282,6 +310,12 @@ pub enum Style {
     Line,
     /// A dashed line with hollow marks, as for what a theory predicts.
     Dashed,
+    /// Small marks one sees through and no line, as for a cloud of instances.
+    Marks,
+    /// A solid line without marks, as for a decision boundary; it is closed if its last point is its first.
+    Curve,
+    /// Large circles, hollow and without a line, around points to single out; several such series differ by colour alone.
+    Rings,
 }
 
 /// A point of a curve.
@@ -473,9 +507,41 @@ mod tests {
         let sound = panel(&[Point::at(1.0, 1.0)]);
         assert!(refusal(panel(&[])).contains("series \"ours\" has no points"));
         assert!(refusal(Panel { series: Vec::new(), ..sound.clone() }).contains("0 series"));
-        let many = vec![sound.series[0].clone(); MAX_SERIES + 1];
+        let named = |idx: usize| Series { name: format!("series {idx}"), ..sound.series[0].clone() };
+        let many = (0..=MAX_SERIES).map(named).collect();
         assert!(refusal(Panel { series: many, ..sound.clone() }).contains("7 series, expected 1 to 6"));
         let many = vec![Level { name: "printed".to_owned(), y: 1.0 }; MAX_LEVELS + 1];
         assert!(refusal(Panel { levels: many, ..sound }).contains("4 levels, expected 0 to 3"));
+    }
+
+    #[test]
+    fn series_of_one_name_and_style_count_once() {
+        let sound = panel(&[Point::at(1.0, 1.0)]);
+        let part = Series { style: Style::Curve, ..sound.series[0].clone() };
+        let parts = |n_parts: usize| Panel { series: vec![part.clone(); n_parts], ..sound.clone() };
+        assert_eq!(Drawing { panels: vec![parts(3 * MAX_SERIES)], ..Drawing::default() }.check(), Ok(()));
+        let mut styles = parts(2);
+        styles.series.push(Series { style: Style::Rings, ..part.clone() });
+        styles.series.push(Series { name: "other".to_owned(), ..part });
+        let looks = [("sound", Style::Curve), ("sound", Style::Rings), ("other", Style::Curve)];
+        assert_eq!(styles.looks(), looks);
+    }
+
+    #[test]
+    fn a_panel_is_a_picture_unless_a_series_is_a_line_with_marks() {
+        let drawn_as = |styles: &[Style]| {
+            let mut panel = panel(&[Point::at(1.0, 1.0)]);
+            panel.series.iter_mut().zip(styles).for_each(|(series, &style)| series.style = style);
+            panel.is_picture()
+        };
+        assert!(drawn_as(&[Style::Marks, Style::Curve]) && drawn_as(&[Style::Rings, Style::Marks]));
+        assert!(!drawn_as(&[Style::Marks, Style::Line]) && !drawn_as(&[Style::Dashed, Style::Curve]));
+    }
+
+    #[test]
+    fn styles_are_written_in_lower_case() {
+        let styles = [Style::Line, Style::Dashed, Style::Marks, Style::Curve, Style::Rings];
+        let written = serde_json::to_string(&styles).unwrap();
+        assert_eq!(written, r#"["line","dashed","marks","curve","rings"]"#);
     }
 }

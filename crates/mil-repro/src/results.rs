@@ -8,7 +8,7 @@ use crate::figure::{Panel, Table};
 use crate::row::Row;
 
 /// Name and version of the layout of `results.json`.
-pub const SCHEMA: &str = "mil-repro/4";
+pub const SCHEMA: &str = "mil-repro/5";
 
 /// The outcome of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

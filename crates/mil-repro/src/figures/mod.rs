@@ -2,13 +2,14 @@
 
 mod miforests;
 mod mio;
+mod pmi;
 
 use crate::figure::Figure;
 
 /// All figures that we recompute.
 #[must_use]
 pub fn all() -> Vec<Figure> {
-    let families: [fn() -> Vec<Figure>; 2] = [mio::figures, miforests::figures];
+    let families: [fn() -> Vec<Figure>; 3] = [mio::figures, miforests::figures, pmi::figures];
     families.iter().flat_map(|family| family()).collect()
 }
 

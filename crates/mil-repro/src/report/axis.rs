@@ -43,6 +43,17 @@ impl Axis {
         }
     }
 
+    /// How much lies between its ends, for a linear axis.
+    pub(super) fn length(&self) -> f64 {
+        self.high - self.low
+    }
+
+    /// A linear axis of at least this length, with the same middle.
+    pub(super) fn widened(self, length: f64) -> Axis {
+        let padding = ((length - self.length()) / 2.0).max(0.0);
+        Axis { low: self.low - padding, high: self.high + padding, ..self }
+    }
+
     /// 0 at the low end, 1 at the high one; what lies beyond is put there.
     pub(super) fn share(&self, value: f64) -> f64 {
         let Axis { low, high, .. } = *self;
@@ -169,5 +180,13 @@ mod tests {
         }
         let all_zero = Axis::around(Scale::Linear, [0.0].into_iter());
         assert_eq!((all_zero.share(0.0), all_zero.ticks(6).len()), (0.5, 5));
+    }
+
+    #[test]
+    fn an_axis_is_widened_around_its_middle_and_never_narrowed() {
+        let axis = || Axis::around(Scale::Linear, [1.0, 3.0].into_iter());
+        let wide = axis().widened(8.0);
+        assert_eq!((wide.length(), wide.share(2.0)), (8.0, 0.5));
+        assert_eq!(axis().widened(1.0).length(), axis().length());
     }
 }

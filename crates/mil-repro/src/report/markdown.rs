@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::figure::{Panel, Point, Table};
+use crate::figure::{Panel, Point, Style, Table};
 use crate::results::{Cell, DataState, FigureResult, FigureState, FigureTiming, Results};
 use crate::rows;
 
@@ -111,7 +111,7 @@ fn figure_section(figure: &FigureResult, timing: &FigureTiming) -> String {
 fn drawn(panels: &[Panel], tables: &[Table], findings: &[String]) -> String {
     let mut text: String = tables.iter().map(table).collect();
     text.push_str(&findings_list(findings));
-    text.extend(panels.iter().map(panel_table));
+    text.extend(panels.iter().map(panel_text));
     text
 }
 
@@ -128,8 +128,35 @@ fn findings_list(findings: &[String]) -> String {
     if entries.is_empty() { String::new() } else { format!("\n{}", entries.concat()) }
 }
 
+fn panel_text(panel: &Panel) -> String {
+    let mut text = if panel.is_picture() { picture_line(panel) } else { values_table(panel) };
+    for level in &panel.levels {
+        let _ = write!(text, "\n{}: {}\n", level.name, number(level.y, 4));
+    }
+    text
+}
+
+/// What a picture of the plane shows and how much of it; its points would say little as numbers.
+fn picture_line(panel: &Panel) -> String {
+    let parts = panel.looks().into_iter().map(|look| {
+        let alike = panel.series.iter().filter(|series| series.look() == look);
+        let count = match look.1 {
+            Style::Curve => counted(alike.count(), "curve"),
+            _ => counted(alike.flat_map(|series| &series.points).count(), "point"),
+        };
+        format!("{}, {count}", look.0)
+    });
+    let parts = parts.collect::<Vec<_>>().join("; ");
+    let Panel { title, x, y, .. } = panel;
+    format!("\n**{title}**: {} against {}\n\n(a picture of the plane: {parts}; see report.html)\n", y.label, x.label)
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// The values of a panel at up to [`MAX_LINES`] places from the first to the last.
-fn panel_table(panel: &Panel) -> String {
+fn values_table(panel: &Panel) -> String {
     let mut text = format!("\n**{}**: {}\n\n", panel.title, panel.y.label);
     let names = panel.series.iter().map(|series| series.name.clone());
     line(&mut text, &std::iter::once(panel.x.label.clone()).chain(names).collect::<Vec<_>>());
@@ -143,9 +170,6 @@ fn panel_table(panel: &Panel) -> String {
             found.map_or(String::new(), value_text)
         });
         line(&mut text, &std::iter::once(number(x, 6)).chain(values).collect::<Vec<_>>());
-    }
-    for level in &panel.levels {
-        let _ = write!(text, "\n{}: {}\n", level.name, number(level.y, 4));
     }
     text
 }
@@ -195,6 +219,34 @@ fn line(table: &mut String, cells: &[String]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figure::{AxisSpec, Level, Series};
+
+    #[test]
+    fn a_picture_of_the_plane_is_told_in_a_line_and_not_point_by_point() {
+        let series = |name: &str, style: Style, n_points: u32| Series {
+            name: name.to_owned(),
+            style,
+            points: (0..n_points).map(|idx| Point::at(f64::from(idx), 1.0)).collect(),
+        };
+        let mut panel = Panel {
+            title: "Boundary".to_owned(),
+            x: AxisSpec::linear("first"),
+            y: AxisSpec::linear("second"),
+            series: vec![
+                series("instances", Style::Marks, 120),
+                series("boundary", Style::Curve, 80),
+                series("boundary", Style::Curve, 40),
+                series("queried", Style::Rings, 1),
+            ],
+            levels: vec![Level { name: "floor".to_owned(), y: 0.5 }],
+        };
+        let what = "instances, 120 points; boundary, 2 curves; queried, 1 point";
+        let said = format!("(a picture of the plane: {what}; see report.html)");
+        assert_eq!(panel_text(&panel), format!("\n**Boundary**: second against first\n\n{said}\n\nfloor: 0.5\n"));
+        panel.series[0].style = Style::Line;
+        let n_lines = panel_text(&panel).lines().filter(|line| line.starts_with("| ")).count();
+        assert_eq!(n_lines, 1 + MAX_LINES, "a line with marks has a table");
+    }
 
     #[test]
     fn places_are_thinned_from_the_first_to_the_last() {

@@ -10,7 +10,10 @@ use super::html::escape;
 /// Width of the drawing in its own units; the page scales it.
 const WIDTH: f64 = 400.0;
 const TOP: f64 = 8.0;
-const BOTTOM: f64 = 238.0;
+/// Height of the plot, unless it is a picture of the plane.
+const HEIGHT: f64 = 230.0;
+/// A picture of the plane is at least this high and at most 1, where its width is 1.
+const LEAST_HEIGHT: f64 = 0.5;
 /// Room below the plot for what is written at the ticks.
 const TICK_HEIGHT: f64 = 18.0;
 /// Room at the right for half of what is written at the last tick.
@@ -21,6 +24,8 @@ const DIGIT: f64 = 6.0;
 const DENSE: f64 = 8.0;
 /// Marks along a dense curve are this far apart.
 const MARK_GAP: f64 = 30.0;
+/// Size of the marks of a cloud, where that of marks on a line is 1.
+const SMALL: f64 = 0.65;
 
 /// The panel with its title, labels and legend.
 pub(super) fn of(panel: &Panel) -> String {
@@ -33,7 +38,7 @@ pub(super) fn of(panel: &Panel) -> String {
     let _ = write!(
         html,
         "<svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"{}: {} against {}\">",
-        BOTTOM + TICK_HEIGHT,
+        frame.bottom.ceil() + TICK_HEIGHT,
         escape(&panel.title),
         escape(&panel.y.label),
         escape(&panel.x.label)
@@ -43,8 +48,10 @@ pub(super) fn of(panel: &Panel) -> String {
         let (class, y) = (level_class(level_idx), frame.y(level.y));
         let _ = write!(html, "<path class=\"{class}\" d=\"M{:.1} {y:.1}H{:.1}\"/>", frame.left, WIDTH - RIGHT);
     }
-    for (series_idx, series) in panel.series.iter().enumerate() {
-        draw_series(&mut html, &frame, series_idx, series);
+    let looks = panel.looks();
+    for series in &panel.series {
+        let look_idx = looks.iter().position(|&look| look == series.look()).expect("looks are those of the series");
+        draw_series(&mut html, &frame, look_idx, series);
     }
     let _ = write!(html, "</svg><p class=\"axis x\">{}</p>{}</figure>", escape(&panel.x.label), legend(panel));
     html
@@ -53,6 +60,7 @@ pub(super) fn of(panel: &Panel) -> String {
 /// Where the axes lie and how they map.
 struct Frame {
     left: f64,
+    bottom: f64,
     x: Axis,
     y: Axis,
     y_ticks: Vec<Tick>,
@@ -61,10 +69,18 @@ struct Frame {
 impl Frame {
     fn around(panel: &Panel) -> Frame {
         let points = || panel.series.iter().flat_map(|series| &series.points);
-        let y = Axis::around(panel.y.scale, ends(panel).chain(panel.levels.iter().map(|level| level.y)));
+        let mut x = Axis::around(panel.x.scale, points().map(|point| point.x));
+        let mut y = Axis::around(panel.y.scale, ends(panel).chain(panel.levels.iter().map(|level| level.y)));
+        let has_one_unit = panel.is_picture() && [panel.x.scale, panel.y.scale] == [Scale::Linear; 2];
+        if has_one_unit {
+            x = x.widened(y.length());
+            y = y.widened(LEAST_HEIGHT * x.length());
+        }
         let y_ticks = y.ticks(8);
         let widest = y_ticks.iter().map(width).fold(0.0, f64::max);
-        Frame { left: widest + 9.0, x: Axis::around(panel.x.scale, points().map(|point| point.x)), y, y_ticks }
+        let left = widest + 9.0;
+        let height = if has_one_unit { (WIDTH - RIGHT - left) * (y.length() / x.length()) } else { HEIGHT };
+        Frame { left, bottom: TOP + height, x, y, y_ticks }
     }
 
     fn x(&self, value: f64) -> f64 {
@@ -72,7 +88,7 @@ impl Frame {
     }
 
     fn y(&self, value: f64) -> f64 {
-        BOTTOM - self.y.share(value) * (BOTTOM - TOP)
+        self.bottom - self.y.share(value) * (self.bottom - TOP)
     }
 
     /// As many as can be read side by side.
@@ -106,7 +122,7 @@ fn width(tick: &Tick) -> f64 {
 }
 
 fn draw_ticks(svg: &mut String, frame: &Frame) {
-    let Frame { left, .. } = *frame;
+    let Frame { left, bottom, .. } = *frame;
     for tick in &frame.y_ticks {
         let y = frame.y(tick.value);
         let _ = write!(svg, "<path class=\"grid\" d=\"M{left:.1} {y:.1}H{:.1}\"/>", WIDTH - RIGHT);
@@ -115,17 +131,35 @@ fn draw_ticks(svg: &mut String, frame: &Frame) {
     }
     for tick in frame.x_ticks() {
         let x = frame.x(tick.value);
-        let _ = write!(svg, "<path class=\"grid\" d=\"M{x:.1} {TOP}V{BOTTOM}\"/>");
-        let y = BOTTOM + 14.0;
+        let _ = write!(svg, "<path class=\"grid\" d=\"M{x:.1} {TOP}V{bottom:.1}\"/>");
+        let y = bottom + 14.0;
         let _ =
             write!(svg, "<text class=\"tick\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{}</text>", tick.text);
     }
-    let _ = write!(svg, "<path class=\"frame\" d=\"M{left:.1} {TOP}V{BOTTOM}H{:.1}\"/>", WIDTH - RIGHT);
+    let _ = write!(svg, "<path class=\"frame\" d=\"M{left:.1} {TOP}V{bottom:.1}H{:.1}\"/>", WIDTH - RIGHT);
 }
 
-fn draw_series(svg: &mut String, frame: &Frame, series_idx: usize, series: &Series) {
+fn draw_series(svg: &mut String, frame: &Frame, look_idx: usize, series: &Series) {
     let places: Vec<(f64, f64)> = series.points.iter().map(|point| (frame.x(point.x), frame.y(point.y))).collect();
-    let _ = write!(svg, "<g class=\"{}\">", series_class(series_idx, series.style));
+    let _ = write!(svg, "<g class=\"{}\">", series_class(look_idx, series.style));
+    match series.style {
+        Style::Line | Style::Dashed => draw_line(svg, frame, look_idx, series, &places),
+        Style::Marks | Style::Rings => {
+            draw_intervals(svg, frame, &series.points);
+            svg.extend(places.iter().map(|&(x, y)| mark(look_idx, series.style, x, y)));
+        }
+        Style::Curve => {
+            draw_intervals(svg, frame, &series.points);
+            // A line of no length, so that a curve of one point is a dot and not nothing.
+            let dot = if places.len() == 1 { "h0" } else { "" };
+            let _ = write!(svg, "<path class=\"curve\" d=\"M{}{dot}\"/>", joined(places.iter().copied()));
+        }
+    }
+    svg.push_str("</g>");
+}
+
+/// A line with marks: on each point, or where points are dense on a few.
+fn draw_line(svg: &mut String, frame: &Frame, look_idx: usize, series: &Series, places: &[(f64, f64)]) {
     let is_dense = places.windows(2).any(|pair| (pair[1].0 - pair[0].0).abs() < DENSE);
     if is_dense {
         draw_band(svg, frame, &series.points);
@@ -136,13 +170,12 @@ fn draw_series(svg: &mut String, frame: &Frame, series_idx: usize, series: &Seri
         let _ = write!(svg, "<path class=\"curve\" d=\"M{}\"/>", joined(places.iter().copied()));
     }
     let mut last: Option<(f64, f64)> = None;
-    for &(x, y) in &places {
+    for &(x, y) in places {
         if last.is_none_or(|(last_x, last_y)| !is_dense || (x - last_x).hypot(y - last_y) >= MARK_GAP) {
-            svg.push_str(&mark(series_idx, x, y));
+            svg.push_str(&mark(look_idx, series.style, x, y));
             last = Some((x, y));
         }
     }
-    svg.push_str("</g>");
 }
 
 /// `x y` for each place, as a path lists them.
@@ -179,9 +212,10 @@ fn draw_band(svg: &mut String, frame: &Frame, points: &[Point]) {
     let _ = write!(svg, "<path class=\"band\" d=\"M{}z\"/>", joined(there.chain(back)));
 }
 
-/// A mark of the shape that belongs to the place among the series.
-fn mark(series_idx: usize, x: f64, y: f64) -> String {
-    let shape = match series_idx {
+/// A mark of the shape that belongs to the place among the looks; a ring is always round.
+fn mark(look_idx: usize, style: Style, x: f64, y: f64) -> String {
+    let shape = match look_idx {
+        _ if style == Style::Rings => "m-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z",
         0 => "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z",
         1 => "m-3.2 -3.2h6.4v6.4h-6.4z",
         2 => "m0 -4.2l4 7h-8z",
@@ -189,33 +223,42 @@ fn mark(series_idx: usize, x: f64, y: f64) -> String {
         4 => "m0 4.2l4 -7h-8z",
         _ => "m-3.4 -3.4l6.8 6.8m0 -6.8l-6.8 6.8",
     };
-    format!("<path class=\"mark\" d=\"M{x:.1} {y:.1}{shape}\"/>")
+    if style == Style::Marks {
+        format!("<path class=\"mark\" transform=\"translate({x:.1} {y:.1})scale({SMALL})\" d=\"M0 0{shape}\"/>")
+    } else {
+        format!("<path class=\"mark\" d=\"M{x:.1} {y:.1}{shape}\"/>")
+    }
 }
 
-fn series_class(series_idx: usize, style: Style) -> String {
-    let dashed = match style {
+fn series_class(look_idx: usize, style: Style) -> String {
+    let name = match style {
         Style::Line => "",
         Style::Dashed => " dashed",
+        Style::Marks => " cloud",
+        Style::Curve => " contour",
+        Style::Rings => " rings",
     };
-    format!("series s{}{dashed}", series_idx + 1)
+    format!("series s{}{name}", look_idx + 1)
 }
 
 fn level_class(level_idx: usize) -> String {
     format!("level l{}", level_idx + 1)
 }
 
-/// A key for each series and level.
+/// A key for each name and style of the series, and for each level.
 fn legend(panel: &Panel) -> String {
-    let series = panel.series.iter().enumerate().map(|(series_idx, series)| {
-        let class = series_class(series_idx, series.style);
-        let key =
-            format!("<g class=\"{class}\"><path class=\"curve\" d=\"M0 6H36\"/>{}</g>", mark(series_idx, 18.0, 6.0));
-        (key, &series.name)
+    let series = panel.looks().into_iter().enumerate().map(|(look_idx, (name, style))| {
+        let (line, mark) = ("<path class=\"curve\" d=\"M0 6H36\"/>", mark(look_idx, style, 18.0, 6.0));
+        let sample = match style {
+            Style::Line | Style::Dashed => format!("{line}{mark}"),
+            Style::Marks | Style::Rings => mark,
+            Style::Curve => line.to_owned(),
+        };
+        (format!("<g class=\"{}\">{sample}</g>", series_class(look_idx, style)), name)
     });
-    let levels =
-        panel.levels.iter().enumerate().map(|(level_idx, level)| {
-            (format!("<path class=\"{}\" d=\"M0 6H36\"/>", level_class(level_idx)), &level.name)
-        });
+    let levels = panel.levels.iter().enumerate().map(|(level_idx, level)| {
+        (format!("<path class=\"{}\" d=\"M0 6H36\"/>", level_class(level_idx)), level.name.as_str())
+    });
     let entries: Vec<String> = series
         .chain(levels)
         .map(|(key, name)| {
@@ -263,21 +306,97 @@ mod tests {
         let frame = Frame::around(&panel);
         for point in &panel.series[0].points {
             let (from, to) = interval(&frame, point).unwrap();
-            assert_eq!(from, BOTTOM);
+            assert_eq!(from, frame.bottom);
             assert!(TOP <= to && to < frame.y(point.y));
         }
-        assert!(BOTTOM - frame.y(1e-3) < 0.25 * (BOTTOM - TOP), "the axis is not stretched");
+        assert!(frame.bottom - frame.y(1e-3) < 0.25 * HEIGHT, "the axis is not stretched");
+    }
+
+    /// A cloud, a boundary of two parts around it, and a point singled out; `stretch` is how much higher than wide.
+    fn picture(stretch: f64) -> Panel {
+        let series = |name: &str, style: Style, points: &[(f64, f64)]| Series {
+            name: name.to_owned(),
+            style,
+            points: points.iter().map(|&(x, y)| Point::at(x, stretch * y)).collect(),
+        };
+        let corners = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0), (0.0, 0.0)];
+        let cloud: Vec<(f64, f64)> = (0..100).map(|idx| (f64::from(idx % 10) / 9.0, f64::from(idx) / 99.0)).collect();
+        Panel {
+            x: AxisSpec::linear("first"),
+            y: AxisSpec::linear("second"),
+            series: vec![
+                series("instances", Style::Marks, &cloud),
+                series("boundary", Style::Curve, &corners),
+                series("boundary", Style::Curve, &[(0.5, 0.5)]),
+                series("queried", Style::Rings, &cloud[7..8]),
+            ],
+            ..panel(2)
+        }
+    }
+
+    #[test]
+    fn a_cloud_has_marks_alone_and_a_contour_a_line_alone() {
+        let html = of(&picture(1.0));
+        let (drawing, legend) = html.split_once("<ul").unwrap();
+        let in_groups = |text: &str, style: &str| -> [usize; 3] {
+            let groups = text.split("<g ").filter(|group| group.starts_with(&format!("class=\"series {style}\"")));
+            let inside: String = groups.clone().map(|group| group.split("</g>").next().unwrap()).collect();
+            let count = |class: &str| inside.matches(&format!("class=\"{class}\"")).count();
+            [groups.count(), count("mark"), count("curve")]
+        };
+        for (style, drawn, key) in [
+            ("s1 cloud", [1, 100, 0], [1, 1, 0]),
+            ("s2 contour", [2, 0, 2], [1, 0, 1]),
+            ("s3 rings", [1, 1, 0], [1, 1, 0]),
+        ] {
+            assert_eq!((in_groups(drawing, style), in_groups(legend, style)), (drawn, key), "{style}");
+        }
+        assert!(drawing.contains("h0\"/>"), "a curve of one point is a dot");
+    }
+
+    #[test]
+    fn series_of_one_name_and_style_share_a_key() {
+        let html = of(&picture(1.0));
+        assert_eq!(html.matches("class=\"key\"").count(), 3);
+        assert_eq!(html.matches("</svg>boundary</li>").count(), 1);
+        let mut panel = picture(1.0);
+        panel.series[2].name = "margin".to_owned();
+        assert_eq!(of(&panel).matches("class=\"key\"").count(), 4);
+    }
+
+    #[test]
+    fn a_unit_of_a_picture_is_as_long_on_one_axis_as_on_the_other() {
+        let units = |panel: &Panel| {
+            let frame = Frame::around(panel);
+            let stretch = panel.series[1].points[2].y;
+            let (across, up) = (frame.x(1.0) - frame.x(0.0), (frame.y(0.0) - frame.y(stretch)) / stretch);
+            (across, up, (frame.bottom - TOP) / (WIDTH - RIGHT - frame.left))
+        };
+        for stretch in [1e-3, 0.3, 0.7, 1.0, 1.5, 100.0] {
+            let (across, up, height) = units(&picture(stretch));
+            assert!((across / up - 1.0).abs() < 1e-9, "{stretch}: {across} and {up}");
+            assert!((LEAST_HEIGHT - 1e-9..=1.0 + 1e-9).contains(&height), "{stretch}: {height}");
+        }
+        let mut plot = picture(100.0);
+        plot.series[0].style = Style::Line;
+        let (across, up, _) = units(&plot);
+        assert!(across > 50.0 * up, "a line with marks makes it a plot like others");
+        assert_eq!(Frame::around(&plot).bottom, TOP + HEIGHT);
     }
 
     #[test]
     fn what_is_written_at_ticks_never_overlaps() {
         for (low, high) in [(0.0, 1.0), (1e-5, 2e-5), (-1e6, 1e6), (0.123_4, 0.123_9), (1.0, 99_999.0), (1e-9, 1e9)] {
-            for x in [AxisSpec::linear("x"), AxisSpec::log("x")] {
+            for (x, style) in [
+                (AxisSpec::linear("x"), Style::Line),
+                (AxisSpec::log("x"), Style::Line),
+                (AxisSpec::linear("x"), Style::Marks),
+            ] {
                 if x.scale == Scale::Log && low <= 0.0 {
                     continue;
                 }
                 let points = vec![Point::at(low, low), Point::at(high, high)];
-                let series = vec![Series { name: String::new(), style: Style::Line, points }];
+                let series = vec![Series { name: String::new(), style, points }];
                 let frame = Frame::around(&Panel { y: x.clone(), x, series, ..panel(2) });
                 let ticks = frame.x_ticks();
                 assert!(ticks.len() >= 2, "{low} to {high}: {ticks:?}");

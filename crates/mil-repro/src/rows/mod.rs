@@ -3,6 +3,7 @@
 mod forest;
 mod mio;
 mod nearest_centroid;
+mod pmi;
 mod published;
 mod svm;
 
@@ -14,7 +15,7 @@ pub const DATA: [&str; 5] = ["musk1", "musk2", "elephant", "fox", "tiger"];
 /// All rows that we compute.
 #[must_use]
 pub fn all() -> Vec<Row> {
-    let families: [fn() -> Vec<Row>; 4] = [nearest_centroid::rows, svm::rows, mio::rows, forest::rows];
+    let families: [fn() -> Vec<Row>; 5] = [nearest_centroid::rows, svm::rows, mio::rows, forest::rows, pmi::rows];
     families.iter().flat_map(|family| family()).collect()
 }
 

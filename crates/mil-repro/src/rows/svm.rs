@@ -1,8 +1,8 @@
 //! The maximum-margin family. Penalty and kernel of every row are chosen by a grid search inside the training folds.
 
 use mil_core::{BagModel, Calibrated, HeldOut, Learner, Scaled, Scaling};
-use mil_kernels::Kernel;
-use mil_svm::{AlSvm, AwSvm, GridKernel, GridSearch, MiSvmBag, MiSvmPattern, Mica, Nsk, OverKernel, SilSvm};
+use mil_kernels::{Kernel, KernelChoice};
+use mil_svm::{AlSvm, AwSvm, GridSearch, MiSvmBag, MiSvmPattern, Mica, Nsk, OverKernel, SilSvm};
 
 use crate::row::{AnyLearner, LearnerFor, Row};
 
@@ -86,8 +86,8 @@ fn calibrated<L: OverKernel + Send + 'static>(learner: L, grid: fn(&str) -> Grid
 }
 
 fn search<L>(data: &str, learner: L, grid: &Grid) -> GridSearch<L> {
-    let linear = grid.is_linear_too.then_some(GridKernel::Fixed(Kernel::Linear));
-    let gaussian = grid.ratios.iter().map(|&ratio| GridKernel::GaussianOverMedian(ratio));
+    let linear = grid.is_linear_too.then_some(KernelChoice::Fixed(Kernel::Linear));
+    let gaussian = grid.ratios.iter().map(|&ratio| KernelChoice::GaussianOverMedian(ratio));
     GridSearch {
         learner,
         kernels: linear.into_iter().chain(gaussian).collect(),
