@@ -107,15 +107,16 @@ pub(crate) fn alternate<T>(
     take_turns(name, [N_TURNS, PER_TURN], ours, total, peer, challenge)
 }
 
-/// The same with two turns of a single call each, against peers that take long.
+/// The same with few turns of a single call each, against peers that take long.
 pub(crate) fn alternate_briefly<T>(
+    n_turns: usize,
     name: String,
     ours: impl Fn() -> T,
     total: impl Fn(&T) -> f64,
     peer: &Peer,
     challenge: &Challenge<'_>,
 ) -> Result<Outcome, String> {
-    take_turns(name, [2, 1], ours, total, peer, challenge)
+    take_turns(name, [n_turns, 1], ours, total, peer, challenge)
 }
 
 fn take_turns<T>(

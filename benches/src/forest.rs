@@ -141,7 +141,7 @@ pub(crate) fn run_corel(peer: &Peer) -> Result<Vec<Outcome>, String> {
         tasks.len()
     );
     let fit = || MiForest::default().fit(&half).expect("it has been fitted before");
-    outcomes.push(one.install(|| alternate_briefly(name, fit, |_| 0.0, peer, &challenge))?);
+    outcomes.push(one.install(|| alternate_briefly(2, name, fit, |_| 0.0, peer, &challenge))?);
     Ok(outcomes)
 }
 

@@ -10,6 +10,7 @@ mod mi_scale;
 mod mi_svm;
 mod mio;
 mod one_norm;
+mod pmi;
 mod scale;
 mod svm;
 
@@ -19,13 +20,14 @@ use std::process::ExitCode;
 use contest::{Outcome, Peer};
 
 /// All contests by name.
-const CONTESTS: [(&str, Contest); 12] = [
+const CONTESTS: [(&str, Contest); 13] = [
     ("gram", gram::run),
     ("svm", svm::run),
     ("linear", svm::run_linear),
     ("one_norm", one_norm::run),
     ("mi_svm", mi_svm::run),
     ("mio", mio::run),
+    ("pmi", pmi::run),
     ("forest", forest::run),
     ("forest_corel", forest::run_corel),
     ("scale", scale::run),

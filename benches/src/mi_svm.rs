@@ -28,7 +28,7 @@ pub(crate) fn run(peer: &Peer) -> Result<Vec<Outcome>, String> {
 
 fn scaled(bags: BagSet<Label>) -> Result<BagSet<Label>, String> {
     let scaler = Scaler::fit(Scaling::MinMax, &bags).map_err(|error| error.to_string())?;
-    bags.map_instances(|instance| scaler.apply(instance)).map_err(|error| error.to_string())
+    scaler.scaled(bags).map_err(|error| error.to_string())
 }
 
 fn elephant() -> Option<BagSet<Label>> {
