@@ -97,6 +97,17 @@ pub fn argmax(values: &[f64]) -> usize {
     best
 }
 
+/// The sum of values, added in ascending order: where large ones cancel, what is left does not depend on the order in which they came.
+///
+/// ```
+/// assert_eq!(mil_core::ascending_sum(vec![1e20, 1.0, -1e20]), mil_core::ascending_sum(vec![-1e20, 1e20, 1.0]));
+/// ```
+#[must_use]
+pub fn ascending_sum(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.iter().sum()
+}
+
 /// The score itself, if it is finite.
 ///
 /// # Errors

@@ -70,7 +70,7 @@ pub use cross_validation::{CrossValidation, CvReport, Event, Observer, Stage};
 pub use error::{BagError, FitError, ScoreError};
 pub use importance::permutation_importance;
 pub use label::{BagLabel, ClassId, ClassNames, Label, Target};
-pub use learner::{BagModel, Learner, OnlineLearner, argmax, finite_score, witness_of};
+pub use learner::{BagModel, Learner, OnlineLearner, argmax, ascending_sum, finite_score, witness_of};
 pub use nearest_centroid::{NearestCentroid, NearestCentroidModel};
 pub use params::{Checked, ParamError, ParamField, ParamRange, ParamSpec, Params, nearest_name};
 pub use positives::PositivesOnly;

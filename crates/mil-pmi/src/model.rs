@@ -1,7 +1,7 @@
 //! The model of all one-class machines: a region of the instance space, or of the space of bag means.
 
 use mil_core::model_file::SavedModel;
-use mil_core::{Bag, BagModel, ScoreError, argmax};
+use mil_core::{Bag, BagModel, ScoreError, argmax, ascending_sum};
 use mil_kernels::Separator;
 use nalgebra::DVector;
 use serde::{Deserialize, Serialize};
@@ -95,12 +95,9 @@ impl BagModel for OneClassModel {
 /// Choice: values are added in ascending order, so that the order of the instances has no say even where they cancel.
 pub(crate) fn mean_of(bag: Bag<'_>) -> DVector<f64> {
     let share = 1.0 / bag.n_instances() as f64;
-    let mean = |feature: nalgebra::RowDVector<f64>| {
-        let mut values: Vec<f64> = feature.iter().map(|value| share * value).collect();
-        values.sort_by(f64::total_cmp);
-        values.iter().sum::<f64>()
-    };
-    DVector::from_iterator(bag.n_features(), bag.matrix().row_iter().map(|row| mean(row.into_owned())))
+    let features = bag.matrix();
+    let mean = |idx| ascending_sum(features.row(idx).iter().map(|value| share * value).collect());
+    DVector::from_fn(bag.n_features(), |idx, _| mean(idx))
 }
 
 impl SavedModel for OneClassModel {

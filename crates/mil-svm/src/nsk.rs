@@ -29,7 +29,7 @@
 //! ```
 
 use mil_core::model_file::SavedModel;
-use mil_core::{Bag, BagModel, BagSet, Label, ParamRange, ScoreError, finite_score};
+use mil_core::{Bag, BagModel, BagSet, Label, ParamRange, ScoreError, ascending_sum, finite_score};
 use mil_kernels::{BagScale, Kernel, Separator, SetKernel};
 use serde::{Deserialize, Serialize};
 
@@ -108,7 +108,7 @@ impl BagModel for SetSvm {
     }
 
     fn score(&self, bag: Bag<'_>) -> Result<f64, ScoreError> {
-        let sum: f64 = self.separator.values(bag)?.iter().sum();
+        let sum = ascending_sum(self.separator.values(bag)?);
         let overflow = |_| ScoreError::Overflow { name: bag.name().to_owned(), value: f64::INFINITY };
         let length = self.scale.length(self.separator.kernel(), bag).map_err(overflow)?;
         finite_score(bag, over(sum, length) + self.bias)
@@ -164,6 +164,21 @@ mod tests {
             let score = model.score(Bag::new("", 1, values).unwrap()).unwrap();
             assert!((score - expected).abs() < 1e-9, "{values:?} score {score}");
         }
+    }
+
+    #[test]
+    fn the_order_of_instances_has_no_say_where_they_cancel() {
+        // Features 127 decades apart: the two terms of the middle bag are some 1e147, their sum is rounding.
+        let instances = [[5.083e141, 0.0], [0.0, -2.177e132], [-1.503e131, 0.0]];
+        let mut builder = BagSet::builder();
+        builder.bag("origin", Label::Positive, [[0.0, 0.0]]).unwrap();
+        builder.bag("huge", Label::Negative, instances).unwrap();
+        builder.bag("large", Label::Negative, [[0.0, 6.053e14]]).unwrap();
+        let bags = builder.build().unwrap();
+        let model = Nsk { scale: BagScale::Mean, positive_weight: 2.0, ..Default::default() }.fit(&bags).unwrap();
+        let values: Vec<f64> = instances.iter().rev().flatten().copied().collect();
+        let backwards = model.score(Bag::new("huge", 2, &values).unwrap()).unwrap();
+        assert_eq!(model.score(bags.bag(1)).unwrap().to_bits(), backwards.to_bits());
     }
 
     #[test]
