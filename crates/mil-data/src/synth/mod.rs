@@ -6,11 +6,12 @@
 //! | [`ClustersParams`] | the query step of PMI (Figs. 2 and 3) | yes |
 //! | [`WitnessParams`] | how learners bear few or many witnesses | yes |
 //! | [`FromInstancesParams`] | bags of real labelled instances (MIDL, §5.1) | yes |
+//! | [`DigitsParams`] | a pool of instances for such bags: images like those of digits | a class each |
 //!
 //! Each is a plain struct of parameters with a `seed`. What the `k`-th positive bag holds depends on the seed and on `k` alone, and
 //! likewise for the negative bags: asking for more bags extends a set and changes none of those it had. Positive and negative bags
 //! alternate until one kind is used up, and instances stand in random order within their bag, so that neither position tells a
-//! label.
+//! label. [`DigitsParams`] gives no bags but instances, each by the seed and its position alone.
 //!
 //! ```
 //! use mil_data::synth::WitnessParams;
@@ -21,6 +22,7 @@
 //! ```
 
 mod clusters;
+mod digits;
 mod five_gaussians;
 mod from_instances;
 mod witness;
@@ -31,11 +33,12 @@ use rand::seq::SliceRandom;
 use rand_distr::StandardNormal;
 
 pub use clusters::ClustersParams;
+pub use digits::DigitsParams;
 pub use five_gaussians::FiveGaussiansParams;
 pub use from_instances::{FromInstancesParams, TrainTest};
 pub use witness::WitnessParams;
 
-/// Why bags could not be generated.
+/// Why bags or instances could not be generated.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SynthError {
