@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mil_core::{BagSet, ClassId, FitError, Label};
+use mil_data::LabelledInstances;
 use mil_data::catalogue::DataSet;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,8 @@ pub struct Figure {
     pub protocol: &'static str,
     /// The data sets of the catalogue it needs, by name; none where it generates its own.
     pub data: &'static [&'static str],
+    /// The data sets of the catalogue it uses where they are there, by name; where one is not, it runs on generated data, and the report says so.
+    pub optional: &'static [&'static str],
     /// Computes it. Whatever it draws at random follows from the context's seed, and not from the number of threads.
     pub draw: fn(&Context<'_>) -> Result<Drawing, FitError>,
 }
@@ -37,22 +40,24 @@ pub struct Context<'a> {
     pub seed: u64,
     id: &'a str,
     data: Vec<(&'a str, &'a DataSet)>,
+    optional: Vec<(&'a str, Option<&'a DataSet>)>,
     progress: &'a Progress,
     n_steps: AtomicUsize,
     n_done: AtomicUsize,
 }
 
 impl<'a> Context<'a> {
-    /// For the figure of this name, with the data it asks for.
+    /// For the figure of this name, with the data it needs, and those it would like, as far as they are there.
     #[must_use]
     pub fn new(
         id: &'a str,
         quick: bool,
         seed: u64,
         data: Vec<(&'a str, &'a DataSet)>,
+        optional: Vec<(&'a str, Option<&'a DataSet>)>,
         progress: &'a Progress,
     ) -> Context<'a> {
-        Context { quick, seed, id, data, progress, n_steps: AtomicUsize::new(0), n_done: AtomicUsize::new(0) }
+        Context { quick, seed, id, data, optional, progress, n_steps: AtomicUsize::new(0), n_done: AtomicUsize::new(0) }
     }
 
     /// The bags of a data set of two classes that [`Figure::data`] lists, verified.
@@ -76,6 +81,20 @@ impl<'a> Context<'a> {
         match self.data_set(name) {
             DataSet::Classes(bags) => bags,
             _ => panic!("{}: {name} is not a set of bags of many classes", self.id),
+        }
+    }
+
+    /// The instances of a data set that [`Figure::optional`] lists, verified; `None` where it is not there.
+    ///
+    /// # Panics
+    /// If the figure does not list it there, or it is of another kind.
+    #[must_use]
+    pub fn instances(&self, name: &str) -> Option<Instances<'a>> {
+        let found = self.optional.iter().find(|(known, _)| *known == name);
+        let (_, data_set) = found.unwrap_or_else(|| panic!("{} does not list {name} among its optional data", self.id));
+        match (*data_set)? {
+            DataSet::Instances { train, test } => Some(Instances { train, test }),
+            _ => panic!("{}: {name} is not a set of instances", self.id),
         }
     }
 
@@ -103,11 +122,22 @@ impl<'a> Context<'a> {
     }
 }
 
-/// What came out: panels, tables and findings that the seed fixes, and those of times, which it does not.
+/// Instances in no bag, divided by those who published them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Instances<'a> {
+    /// Instances to train on.
+    pub train: &'a LabelledInstances,
+    /// Instances to test on.
+    pub test: &'a LabelledInstances,
+}
+
+/// What came out: panels, pictures, tables and findings that the seed fixes, and panels, tables and findings of times, which it does not.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Drawing {
     /// The panels that the seed fixes.
     pub panels: Vec<Panel>,
+    /// Grids of grey images; fixed by the seed as well.
+    pub pictures: Vec<Picture>,
     /// The tables that the seed fixes.
     pub tables: Vec<Table>,
     /// Sentences with figures measured, such as "slope over the last decade -0.49"; fixed by the seed as well.
@@ -124,9 +154,11 @@ impl Drawing {
     /// Sees whether all of it can be drawn.
     ///
     /// # Errors
-    /// If a number is not finite or has no place on its axis, if a series has no points, if there are too many to tell apart, or if a table is not a rectangle.
+    /// If a number is not finite or has no place on its axis, if a series has no points, if there are too many to tell apart, if a picture lacks images or an image values, or if
+    /// a table is not a rectangle.
     pub fn check(&self) -> Result<(), DrawingError> {
         self.panels.iter().chain(&self.timed).try_for_each(Panel::check)?;
+        self.pictures.iter().try_for_each(Picture::check)?;
         self.tables.iter().chain(&self.timed_tables).try_for_each(Table::check)
     }
 }
@@ -160,6 +192,58 @@ impl Table {
     }
 }
 
+/// A grid of grey images of one size, such as the atoms of dictionaries, a dictionary a row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Picture {
+    /// What it shows.
+    pub title: String,
+    /// Pixels of an image from left to right. At least 1.
+    pub width: usize,
+    /// Pixels of an image from top to bottom. At least 1.
+    pub height: usize,
+    /// The rows of the grid from top to bottom. At least one.
+    pub rows: Vec<PictureRow>,
+}
+
+/// A row of a [`Picture`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct PictureRow {
+    /// What stands beside it: a word or two.
+    pub head: String,
+    /// Its images from left to right, at least one; rows may differ in number. An image is `width * height` values line by line from the top left, 0 for paper to 1 for ink.
+    pub images: Vec<Vec<f64>>,
+}
+
+impl Picture {
+    fn check(&self) -> Result<(), DrawingError> {
+        let picture = || self.title.clone();
+        let Picture { width, height, .. } = *self;
+        if width == 0 || height == 0 {
+            return Err(DrawingError::NoPixels { picture: picture(), width, height });
+        }
+        if self.rows.is_empty() {
+            return Err(DrawingError::NoRows { picture: picture() });
+        }
+        for (row_idx, row) in self.rows.iter().enumerate() {
+            if row.images.is_empty() {
+                return Err(DrawingError::NoImages { picture: picture(), row_idx });
+            }
+            for (image_idx, image) in row.images.iter().enumerate() {
+                let (found, expected) = (image.len(), width * height);
+                if found != expected {
+                    return Err(DrawingError::Values { picture: picture(), row_idx, image_idx, found, expected });
+                }
+                // A range does not contain NaN.
+                if let Some(value_idx) = image.iter().position(|value| !(0.0..=1.0).contains(value)) {
+                    let fault = Fault { quantity: "value", value: image[value_idx], expected: "a number from 0 to 1" };
+                    return Err(DrawingError::Value { picture: picture(), row_idx, image_idx, value_idx, fault });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 /// One plot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Panel {
@@ -188,7 +272,7 @@ impl Panel {
     }
 
     /// Whether it shows places in the plane rather than a quantity that depends on another.
-    pub(crate) fn is_picture(&self) -> bool {
+    pub(crate) fn shows_the_plane(&self) -> bool {
         self.series.iter().all(|series| match series.style {
             Style::Line | Style::Dashed => false,
             Style::Marks | Style::Curve | Style::Rings => true,
@@ -379,6 +463,58 @@ pub enum DrawingError {
         /// Name of the series.
         series: String,
     },
+    /// The images of a picture have no pixels.
+    #[error("picture {picture:?} has images of {width} x {height} pixels, expected at least 1 x 1")]
+    NoPixels {
+        /// Title of the picture.
+        picture: String,
+        /// Pixels of an image from left to right.
+        width: usize,
+        /// Pixels of an image from top to bottom.
+        height: usize,
+    },
+    /// A picture has no rows.
+    #[error("picture {picture:?} has no rows; expected at least one")]
+    NoRows {
+        /// Title of the picture.
+        picture: String,
+    },
+    /// A row of a picture has no images.
+    #[error("picture {picture:?}, row {row_idx} has no images; expected at least one")]
+    NoImages {
+        /// Title of the picture.
+        picture: String,
+        /// Position of the row.
+        row_idx: usize,
+    },
+    /// An image has more or fewer values than pixels.
+    #[error("picture {picture:?}, row {row_idx}, image {image_idx} has {found} values, expected {expected}")]
+    Values {
+        /// Title of the picture.
+        picture: String,
+        /// Position of the row.
+        row_idx: usize,
+        /// Position of the image in its row.
+        image_idx: usize,
+        /// How many values it has.
+        found: usize,
+        /// How many pixels there are.
+        expected: usize,
+    },
+    /// A value of an image is no grey.
+    #[error("picture {picture:?}, row {row_idx}, image {image_idx}, pixel {value_idx}: {fault}")]
+    Value {
+        /// Title of the picture.
+        picture: String,
+        /// Position of the row.
+        row_idx: usize,
+        /// Position of the image in its row.
+        image_idx: usize,
+        /// Position of the value in its image.
+        value_idx: usize,
+        /// What is wrong.
+        fault: Fault,
+    },
     /// A table has not even the column that names its rows.
     #[error("table {table:?} has no columns; expected at least one")]
     NoColumns {
@@ -474,8 +610,15 @@ mod tests {
         let classes = DataSet::Classes(builder.build().unwrap());
         let musk1 = DataSet::Binary(mil_data::catalogue::musk1());
         let progress = Progress::quiet();
-        let context = Context::new("toy", true, 1, vec![("musk1", &musk1), ("corel-1000", &classes)], &progress);
+        let pool = |text: &str| LabelledInstances::read_esl(text.as_bytes(), "digits.txt").unwrap();
+        let digits = DataSet::Instances { train: pool("6 0.5\n9 -1\n"), test: pool("9 1\n") };
+        let data = vec![("musk1", &musk1), ("corel-1000", &classes)];
+        let optional = vec![("usps", Some(&digits)), ("mnist", None), ("musk2", Some(&musk1))];
+        let context = Context::new("toy", true, 1, data, optional, &progress);
         assert_eq!((context.bags("musk1").n_bags(), context.classes("corel-1000").n_classes()), (92, 3));
+        let digits = context.instances("usps").unwrap();
+        assert_eq!((digits.train.n_instances(), digits.test.instance(0)), (2, &[1.0][..]));
+        assert_eq!(context.instances("mnist"), None, "it is optional and absent");
         let refused = |ask: fn(&Context<'_>) -> usize| {
             let fault = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| ask(&context))).unwrap_err();
             fault.downcast_ref::<String>().expect("a message").clone()
@@ -484,6 +627,12 @@ mod tests {
         assert_eq!(said, "toy: corel-1000 is not a set of bags of two classes");
         let said = refused(|context| context.classes("corel-2000").n_bags());
         assert_eq!(said, "toy does not list corel-2000 among its data");
+        let said = refused(|context| context.instances("musk2").iter().len());
+        assert_eq!(said, "toy: musk2 is not a set of instances");
+        let said = refused(|context| context.instances("musk1").iter().len());
+        assert_eq!(said, "toy does not list musk1 among its optional data");
+        let said = refused(|context| context.bags("musk2").n_bags());
+        assert_eq!(said, "toy does not list musk2 among its data", "a figure must not count on what is optional");
     }
 
     #[test]
@@ -500,6 +649,37 @@ mod tests {
         let nothing = Table { heads: Vec::new(), ..table(&[]) };
         let said = Drawing { tables: vec![nothing], ..Drawing::default() }.check().unwrap_err().to_string();
         assert_eq!(said, "table \"Accuracy\" has no columns; expected at least one");
+    }
+
+    #[test]
+    fn a_picture_without_its_images_or_with_a_value_that_is_no_grey_is_refused() {
+        let row = |images: &[&[f64]]| PictureRow {
+            head: "0".to_owned(),
+            images: images.iter().map(|image| image.to_vec()).collect(),
+        };
+        let picture = |rows: Vec<PictureRow>| Picture { title: "Atoms".to_owned(), width: 3, height: 1, rows };
+        let check = |picture: Picture| {
+            let drawing = Drawing { pictures: vec![picture], ..Drawing::default() };
+            drawing.check().map_err(|error| error.to_string())
+        };
+        let sound = [0.0, 0.5, 1.0];
+        assert_eq!(check(picture(vec![row(&[&sound]), row(&[&sound, &sound])])), Ok(()), "rows may differ in number");
+        let refusals = [
+            (picture(Vec::new()), "has no rows; expected at least one"),
+            (picture(vec![row(&[&sound]), row(&[])]), "row 1 has no images; expected at least one"),
+            (picture(vec![row(&[&sound, &sound[1..]])]), "row 0, image 1 has 2 values, expected 3"),
+            (Picture { width: 0, ..picture(vec![row(&[&[]])]) }, "has images of 0 x 1 pixels, expected at least 1 x 1"),
+            (Picture { height: 0, ..picture(vec![row(&[&[]])]) }, "has images of 3 x 0 pixels"),
+        ];
+        for (picture, fault) in refusals {
+            let said = check(picture).unwrap_err();
+            assert!(said.starts_with("picture \"Atoms\"") && said.contains(fault), "{said}");
+        }
+        for (value, text) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (-0.001, "-0.001"), (1.001, "1.001")] {
+            let said = check(picture(vec![row(&[&sound]), row(&[&sound, &[0.0, 1.0, value]])])).unwrap_err();
+            let place = "picture \"Atoms\", row 1, image 1, pixel 2";
+            assert_eq!(said, format!("{place}: value is {text}, expected a number from 0 to 1"));
+        }
     }
 
     #[test]
@@ -528,11 +708,11 @@ mod tests {
     }
 
     #[test]
-    fn a_panel_is_a_picture_unless_a_series_is_a_line_with_marks() {
+    fn a_panel_shows_the_plane_unless_a_series_is_a_line_with_marks() {
         let drawn_as = |styles: &[Style]| {
             let mut panel = panel(&[Point::at(1.0, 1.0)]);
             panel.series.iter_mut().zip(styles).for_each(|(series, &style)| series.style = style);
-            panel.is_picture()
+            panel.shows_the_plane()
         };
         assert!(drawn_as(&[Style::Marks, Style::Curve]) && drawn_as(&[Style::Rings, Style::Marks]));
         assert!(!drawn_as(&[Style::Marks, Style::Line]) && !drawn_as(&[Style::Dashed, Style::Curve]));

@@ -189,8 +189,15 @@ mod tests {
     /// What is chosen by these names out of all rows and one figure.
     fn chosen_by(names: &[&str]) -> Result<(Vec<&'static str>, Vec<&'static str>), String> {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-        let figure =
-            Figure { id: "toy-fig1", title: "", source: "", protocol: "", data: &[], draw: |_| Ok(Drawing::default()) };
+        let figure = Figure {
+            id: "toy-fig1",
+            title: "",
+            source: "",
+            protocol: "",
+            data: &[],
+            optional: &[],
+            draw: |_| Ok(Drawing::default()),
+        };
         let (rows, figures) = chosen(&names, rows::all(), vec![figure])?;
         Ok((rows.iter().map(|row| row.id).collect(), figures.iter().map(|figure| figure.id).collect()))
     }

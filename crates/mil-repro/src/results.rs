@@ -4,11 +4,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::figure::{Panel, Table};
+use crate::figure::{Panel, Picture, PictureRow, Table};
 use crate::row::Row;
 
 /// Name and version of the layout of `results.json`.
-pub const SCHEMA: &str = "mil-repro/5";
+pub const SCHEMA: &str = "mil-repro/6";
 
 /// The outcome of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -152,6 +152,10 @@ pub struct FigureResult {
     pub protocol: String,
     /// The data sets it needs, by name.
     pub data: Vec<String>,
+    /// The data sets it uses where they are there, by name.
+    pub optional: Vec<String>,
+    /// For each of these that was not there or not the file meant, what is missing and how to get it; the figure runs on generated data in its place.
+    pub absent: Vec<String>,
     /// What came out.
     pub state: FigureState,
 }
@@ -164,6 +168,8 @@ pub enum FigureState {
     Drawn {
         /// The panels that the seed fixes.
         panels: Vec<Panel>,
+        /// The pictures, rounded to bytes.
+        pictures: Vec<Raster>,
         /// The tables that the seed fixes.
         tables: Vec<Table>,
         /// Sentences with figures measured.
@@ -179,6 +185,58 @@ pub enum FigureState {
         /// Why.
         reason: String,
     },
+}
+
+/// A [`Picture`] as it is kept: a byte for each pixel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Raster {
+    /// What it shows.
+    pub title: String,
+    /// Pixels of an image from left to right.
+    pub width: usize,
+    /// Pixels of an image from top to bottom.
+    pub height: usize,
+    /// The rows of the grid from top to bottom.
+    pub rows: Vec<RasterRow>,
+}
+
+/// A row of a [`Raster`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RasterRow {
+    /// What stands beside it.
+    pub head: String,
+    /// Its images from left to right. An image is a byte for each pixel, line by line from the top left, 0 for paper to 255 for ink; in the file it is a string, these bytes in base64.
+    #[serde(with = "base64_strings")]
+    pub images: Vec<Vec<u8>>,
+}
+
+impl From<&Picture> for Raster {
+    /// Rounds the values, which are from 0 to 1, to the nearest of 256 levels.
+    fn from(picture: &Picture) -> Raster {
+        let bytes = |image: &Vec<f64>| image.iter().map(|value| (255.0 * value).round() as u8).collect();
+        let row = |PictureRow { head, images }: &PictureRow| RasterRow {
+            head: head.clone(),
+            images: images.iter().map(bytes).collect(),
+        };
+        let Picture { width, height, .. } = *picture;
+        Raster { title: picture.title.clone(), width, height, rows: picture.rows.iter().map(row).collect() }
+    }
+}
+
+/// A list of bytes as a string, several as several.
+mod base64_strings {
+    use base64::prelude::{BASE64_STANDARD, Engine};
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(lists: &[Vec<u8>], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(lists.iter().map(|bytes| BASE64_STANDARD.encode(bytes)))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Vec<u8>>, D::Error> {
+        let texts = Vec::<String>::deserialize(deserializer)?;
+        texts.iter().map(|text| BASE64_STANDARD.decode(text).map_err(D::Error::custom)).collect()
+    }
 }
 
 /// What a figure tells of times, which differ from run to run.
@@ -237,5 +295,23 @@ impl Machine {
             arch: std::env::consts::ARCH.to_owned(),
             n_threads: rayon::current_num_threads(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_is_kept_as_strings_of_base64_and_reads_back_equal() {
+        let images = vec![vec![0.0, 0.5, 1.0], vec![0.001, 0.002, 0.999]];
+        let rows = vec![PictureRow { head: "first".to_owned(), images }];
+        let raster = Raster::from(&Picture { title: "Atoms".to_owned(), width: 3, height: 1, rows });
+        assert_eq!(raster.rows[0].images, [[0, 128, 255], [0, 1, 255]]);
+        let written = serde_json::to_string(&raster).unwrap();
+        // RFC 4648: 00 80 ff is AID/, 00 01 ff is AAH/.
+        assert!(written.ends_with(r#""rows":[{"head":"first","images":["AID/","AAH/"]}]}"#), "{written}");
+        assert_eq!(serde_json::from_str::<Raster>(&written).unwrap(), raster);
+        assert!(serde_json::from_str::<Raster>(&written.replace("AID/", "AID?")).is_err(), "not base64");
     }
 }

@@ -12,11 +12,12 @@ use mil_data::catalogue::{self, DataSet, Entry};
 
 use crate::figure::{Context, Drawing, Figure};
 use crate::results::{
-    Cell, Data, DataState, FigureResult, FigureState, FigureTiming, Machine, Protocol, Results, RowResult, SCHEMA,
+    Cell, Data, DataState, FigureResult, FigureState, FigureTiming, Machine, Protocol, Raster, Results, RowResult,
+    SCHEMA,
 };
 use crate::row::Row;
 
-/// Cross-validates each row on each data set that is there, then draws each figure whose data are.
+/// Cross-validates each row on each data set that is there, then draws each figure whose needed data are there.
 ///
 /// # Errors
 /// If a name is not in the catalogue.
@@ -63,19 +64,22 @@ pub fn run(
         });
         results.timing.push(seconds);
     }
-    for name in figures.iter().flat_map(|figure| figure.data) {
+    for name in figures.iter().flat_map(|figure| figure.data.iter().chain(figure.optional)) {
         if !loaded.iter().any(|known| known.entry.name == *name) {
             loaded.push(Loaded::of(name, data_dir)?);
         }
     }
     for figure in figures {
-        let (state, timing) = draw(figure, &loaded, protocol, progress);
+        let optional = Loaded::of_names(&loaded, figure.optional);
+        let (state, timing) = draw(figure, &Loaded::of_names(&loaded, figure.data), &optional, protocol, progress);
         results.figures.push(FigureResult {
             id: figure.id.to_owned(),
             title: figure.title.to_owned(),
             source: figure.source.to_owned(),
             protocol: figure.protocol.to_owned(),
             data: figure.data.iter().map(|&name| name.to_owned()).collect(),
+            optional: figure.optional.iter().map(|&name| name.to_owned()).collect(),
+            absent: optional.iter().filter_map(|known| known.found.as_ref().err().cloned()).collect(),
             state,
         });
         results.figure_timing.push(timing);
@@ -94,6 +98,11 @@ impl Loaded {
     fn of(name: &str, data_dir: Option<&Path>) -> Result<Loaded, catalogue::CatalogueError> {
         let entry = catalogue::find(name)?;
         Ok(Loaded { entry, found: entry.load(data_dir).map_err(|error| error.to_string()) })
+    }
+
+    /// Those of these names.
+    fn of_names<'a>(loaded: &'a [Loaded], names: &[&str]) -> Vec<&'a Loaded> {
+        loaded.iter().filter(|known| names.contains(&known.entry.name)).collect()
     }
 
     /// As a column of the table of rows, which are about two classes.
@@ -140,10 +149,16 @@ fn measure(
     }
 }
 
-fn draw(figure: &Figure, loaded: &[Loaded], protocol: &Protocol, progress: &Progress) -> (FigureState, FigureTiming) {
+fn draw(
+    figure: &Figure,
+    needed: &[&Loaded],
+    optional: &[&Loaded],
+    protocol: &Protocol,
+    progress: &Progress,
+) -> (FigureState, FigureTiming) {
     let mut data = Vec::new();
     let mut missing = Vec::new();
-    for Loaded { entry, found } in loaded.iter().filter(|known| figure.data.contains(&known.entry.name)) {
+    for Loaded { entry, found } in needed {
         match found {
             Ok(found) => data.push((entry.name, found)),
             Err(reason) => missing.push(reason.as_str()),
@@ -152,16 +167,18 @@ fn draw(figure: &Figure, loaded: &[Loaded], protocol: &Protocol, progress: &Prog
     if !missing.is_empty() {
         return (FigureState::NoData { reason: missing.join("; ") }, FigureTiming::default());
     }
-    let context = Context::new(figure.id, protocol.quick, protocol.seed, data, progress);
+    let optional = optional.iter().map(|known| (known.entry.name, known.found.as_ref().ok())).collect();
+    let context = Context::new(figure.id, protocol.quick, protocol.seed, data, optional, progress);
     context.start(1);
     let start = Instant::now();
     match drawn(figure, &context) {
-        Ok(Drawing { panels, tables, findings, timed, timed_tables, timed_findings }) => {
+        Ok(Drawing { panels, pictures, tables, findings, timed, timed_tables, timed_findings }) => {
             let seconds = start.elapsed().as_secs_f64();
             context.note(&format!("drawn in {seconds:.1} s"));
             let timing =
                 FigureTiming { seconds: Some(seconds), panels: timed, tables: timed_tables, findings: timed_findings };
-            (FigureState::Drawn { panels, tables, findings }, timing)
+            let pictures = pictures.iter().map(Raster::from).collect();
+            (FigureState::Drawn { panels, pictures, tables, findings }, timing)
         }
         Err(reason) => {
             context.note(&reason);

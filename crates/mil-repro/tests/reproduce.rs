@@ -1,10 +1,12 @@
 //! A run from rows to report, on the shipped data and with data missing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use mil_core::{FitError, Label};
-use mil_repro::figure::{AxisSpec, Context, Drawing, Figure, Level, Panel, Point, Series, Style, Table};
+use mil_repro::figure::{
+    AxisSpec, Context, Drawing, Figure, Level, Panel, Picture, PictureRow, Point, Series, Style, Table,
+};
 use mil_repro::results::{Cell, DataState, FigureState, FigureTiming, Protocol, Results, SCHEMA};
 use mil_repro::row::Row;
 use mil_repro::run::{Progress, run};
@@ -96,6 +98,7 @@ const TOY: Figure = Figure {
     source: "Toy, Fig. 1",
     protocol: "Musk1; how many bags have at most so many instances.",
     data: &["musk1"],
+    optional: &[],
     draw: draw_toy,
 };
 
@@ -141,6 +144,7 @@ fn draw_toy(context: &Context<'_>) -> Result<Drawing, FitError> {
     };
     Ok(Drawing {
         panels: vec![linear, log],
+        pictures: Vec::new(),
         tables: vec![table("Counts", bags.n_instances().to_string())],
         findings: vec![format!("{} bags were counted", bags.n_bags())],
         timed: vec![timed],
@@ -165,17 +169,20 @@ fn files(name: &str, results: &Results) -> [String; 3] {
     texts
 }
 
-/// Nothing is loaded from elsewhere, and nothing runs.
+/// Nothing is loaded from elsewhere, and nothing runs; images are inside the page.
 fn assert_self_contained(html: &str) {
-    for outside in ["http:", "https:", "<script", "<link", "<img", "url(", "@import", "src=", "href="] {
+    for outside in ["http:", "https:", "<script", "<link", "url(", "@import", "srcset=", "href="] {
         assert!(!html.contains(outside), "{outside}");
+    }
+    for start in ["<img", "src="] {
+        assert_eq!(html.matches(start).count(), html.matches("src=\"data:image/png;base64,").count(), "{start}");
     }
 }
 
 #[test]
 fn a_figure_goes_all_the_way_to_its_report() {
     let results = drawn(&[TOY], 2, &PROTOCOL);
-    let FigureState::Drawn { panels, tables, findings } = &results.figures[0].state else {
+    let FigureState::Drawn { panels, tables, findings, .. } = &results.figures[0].state else {
         panic!("{:?}", results.figures[0])
     };
     assert_eq!((panels.len(), findings[0].as_str()), (2, "92 bags were counted"));
@@ -213,6 +220,96 @@ fn a_figure_goes_all_the_way_to_its_report() {
     assert_eq!(lines, 2 * 12, "fifteen places, thinned to twelve in each of two panels");
     for end in ["| 1 | ", "| 15 | "] {
         assert!(markdown.contains(end), "{end}");
+    }
+}
+
+/// A figure of two rows of images, 5 x 4 pixels, that would like to have the digits of USPS.
+const IMAGES: Figure = Figure { id: "toy-fig4", data: &[], optional: &["usps"], draw: draw_images, ..TOY };
+
+fn draw_images(context: &Context<'_>) -> Result<Drawing, FitError> {
+    assert_eq!(context.instances("usps"), None, "the tests have none");
+    let image = |first: u32| (0..20).map(|idx| f64::from(first + idx) / 255.0).collect();
+    let row = |head: &str, firsts: &[u32]| PictureRow {
+        head: head.to_owned(),
+        images: firsts.iter().map(|&first| image(first)).collect(),
+    };
+    let rows = vec![row("digit <0>", &[0, 40, 80]), row("digit 1", &[120, 235])];
+    let picture = Picture { title: "Atoms & their digits".to_owned(), width: 5, height: 4, rows };
+    Ok(Drawing { pictures: vec![picture], ..Drawing::default() })
+}
+
+#[test]
+fn a_picture_goes_all_the_way_to_its_report() {
+    let results = drawn(&[IMAGES], 2, &PROTOCOL);
+    let FigureState::Drawn { pictures, .. } = &results.figures[0].state else { panic!("{:?}", results.figures[0]) };
+    assert_eq!(pictures[0].rows[1].images[1], (235..=254).collect::<Vec<u8>>());
+
+    let [json, markdown, html] = files("picture", &results);
+    assert_eq!(serde_json::from_str::<Results>(&json).unwrap(), results);
+    assert!(json.contains("\"eHl6e3x9fn+AgYKDhIWGh4iJios=\""), "120 to 139 in base64");
+    let said = "**Atoms & their digits**\n\n(a picture of 5 images in 2 rows, 5 x 4 pixels each; see report.html)\n";
+    assert!(markdown.contains(said), "{markdown}");
+    assert!(
+        html.contains("<figcaption>Atoms &amp; their digits</figcaption>") && html.contains("<li>digit &lt;0&gt;</li>")
+    );
+    assert_eq!(html.matches("src=\"data:image/png;base64,").count(), 1);
+    assert_self_contained(&html);
+}
+
+#[test]
+fn a_picture_that_cannot_be_drawn_is_a_failure() {
+    let too_dark = |context: &Context<'_>| {
+        let mut drawing = draw_images(context)?;
+        drawing.pictures[0].rows[1].images[0][7] = 1.5;
+        Ok(drawing)
+    };
+    let results = drawn(&[Figure { draw: too_dark, ..IMAGES }], 2, &PROTOCOL);
+    let FigureState::Failed { reason } = &results.figures[0].state else { panic!("{:?}", results.figures[0]) };
+    assert!(reason.ends_with("row 1, image 0, pixel 7: value is 1.5, expected a number from 0 to 1"), "{reason}");
+}
+
+/// The image figure with this data folder, and what it and all that people read say of the data.
+fn told_of_usps(name: &str, data_dir: &Path) -> String {
+    let results = run(&[], &[], &[IMAGES], &PROTOCOL, Some(data_dir), &Progress::quiet()).unwrap();
+    assert!(matches!(results.figures[0].state, FigureState::Drawn { .. }), "{:?}", results.figures[0]);
+    assert_eq!((results.n_failed(), &results.figures[0].optional[..]), (0, &["usps".to_owned()][..]));
+    let [reason] = &results.figures[0].absent[..] else { panic!("{:?}", results.figures[0]) };
+    let [json, markdown, html] = files(name, &results);
+    assert_eq!(serde_json::from_str::<Results>(&json).unwrap(), results);
+    for text in [&markdown, &html, &report::summary(&results)] {
+        assert!(text.contains(&format!("On generated data, in place of {reason}")), "{text}");
+    }
+    reason.clone()
+}
+
+#[test]
+fn a_figure_without_optional_data_is_drawn_and_says_so() {
+    let reason = told_of_usps("without-optional", Path::new("no-such-folder"));
+    assert!(reason.starts_with("usps: there is no data folder no-such-folder. Take `zip.train.gz`"), "{reason}");
+}
+
+#[test]
+fn damaged_optional_data_are_told_and_not_used() {
+    let folder = std::env::temp_dir().join(format!("mil-repro-damaged-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("usps")).unwrap();
+    for file in ["zip.train.gz", "zip.test.gz"] {
+        std::fs::write(folder.join("usps").join(file), b"6 0.5\n").unwrap();
+    }
+    let reason = told_of_usps("damaged-optional", &folder);
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(reason.contains("zip.train.gz: holds 6 bytes (uncompressed), expected 14512253"), "{reason}");
+}
+
+#[test]
+fn optional_data_that_are_there_or_of_no_use_are_not_told() {
+    let present = Figure { optional: &["musk2"], ..TOY };
+    let left_out = Figure { data: &["tiger"], ..IMAGES };
+    let results = drawn(&[TOY, present, left_out], 2, &PROTOCOL);
+    assert_eq!(results.figures[1].absent, [""; 0]);
+    assert!(matches!(results.figures[2].state, FigureState::NoData { .. }), "tiger is needed");
+    let [_, markdown, html] = files("nothing-to-tell", &results);
+    for text in [&markdown, &html, &report::summary(&results)] {
+        assert!(!text.contains("On generated data"), "{text}");
     }
 }
 

@@ -19,6 +19,7 @@ pub(super) fn figures() -> Vec<Figure> {
             protocol: "Five Gaussians in the plane, 4000 + 4000 bags (400 + 400 in a quick run), five draws (three). Fixed: sigma^2 = 5, alpha0 = 0.05, beta0 = 0.2, C = 1, bias 1. The comparator is MILES on all bags with \
                        lambda = 1, a certified optimum, which knows every candidate from the first round on. Curves are means over the draws with 95 % intervals.",
             data: &[],
+            optional: &[],
             draw: draw_regret,
         },
         Figure {
@@ -28,6 +29,7 @@ pub(super) fn figures() -> Vec<Figure> {
             protocol: "Fifteen runs of ten-fold cross-validation (three in a quick run). Fixed: sigma^2 = 0.1 of the median squared distance, alpha0 = 0.02, beta0 = 0.2, C = 1, bias 1; MILES with sigma^2 = 0.2 of the median and \
                        lambda = 0.2. Times are those of one thread on all bags, distances between instances and bags given, the median of seven.",
             data: &["musk1", "musk2"],
+            optional: &[],
             draw: draw_passes,
         },
     ]

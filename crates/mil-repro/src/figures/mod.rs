@@ -29,7 +29,7 @@ mod tests {
 
     #[test]
     fn every_data_set_is_in_the_catalogue() {
-        for name in all().iter().flat_map(|figure| figure.data) {
+        for name in all().iter().flat_map(|figure| figure.data.iter().chain(figure.optional)) {
             assert!(mil_data::catalogue::find(name).is_ok(), "{name}");
         }
     }

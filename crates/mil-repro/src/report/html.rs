@@ -3,10 +3,12 @@
 use std::fmt::Write;
 
 use crate::figure::{Panel, Table};
-use crate::results::{Cell, DataState, FigureState, Results};
+use crate::results::{Cell, DataState, FigureState, Raster, Results};
 use crate::rows;
 
-use super::{TIMES, cell_text, chart, duration_text, larger_class, method_text, percent, plot, protocol_text};
+use super::{
+    TIMES, cell_text, chart, duration_text, larger_class, method_text, percent, picture, plot, protocol_text, stand_ins,
+};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -101,12 +103,13 @@ fn figures(results: &Results) -> String {
             escape(&figure.protocol),
             duration_text(timing)
         );
+        body.extend(stand_ins(figure).map(|text| format!("<p class=\"stand-in\">{}</p>", escape(&text))));
         match &figure.state {
-            FigureState::Drawn { panels, tables, findings } => {
-                body.push_str(&drawn(panels, tables, findings));
+            FigureState::Drawn { panels, pictures, tables, findings } => {
+                body.push_str(&drawn(panels, pictures, tables, findings));
                 if timing.tells_anything() {
                     let _ = write!(body, "<p class=\"lead\">{TIMES}</p>");
-                    body.push_str(&drawn(&timing.panels, &timing.tables, &timing.findings));
+                    body.push_str(&drawn(&timing.panels, &[], &timing.tables, &timing.findings));
                 }
             }
             FigureState::NoData { reason } => {
@@ -121,9 +124,10 @@ fn figures(results: &Results) -> String {
     body
 }
 
-fn drawn(panels: &[Panel], tables: &[Table], findings: &[String]) -> String {
+fn drawn(panels: &[Panel], pictures: &[Raster], tables: &[Table], findings: &[String]) -> String {
     let mut body: String = tables.iter().map(table).collect();
     body.push_str(&findings_list(findings));
+    body.extend(pictures.iter().map(picture::of));
     if !panels.is_empty() {
         body.push_str(&panels_grid(panels));
     }

@@ -3,10 +3,12 @@
 use std::fmt::Write;
 
 use crate::figure::{Panel, Point, Style, Table};
-use crate::results::{Cell, DataState, FigureResult, FigureState, FigureTiming, Results};
+use crate::results::{Cell, DataState, FigureResult, FigureState, FigureTiming, Raster, Results};
 use crate::rows;
 
-use super::{TIMES, cell_text, duration_text, larger_class, method_text, protocol_text};
+use super::{
+    TIMES, cell_text, counted, duration_text, larger_class, method_text, protocol_text, raster_text, stand_ins,
+};
 
 pub(super) fn page(results: &Results) -> String {
     let mut page = String::from("# Reproduction report\n\n");
@@ -92,12 +94,13 @@ const MAX_LINES: usize = 12;
 fn figure_section(figure: &FigureResult, timing: &FigureTiming) -> String {
     let mut text =
         format!("\n## {}\n\n{}. {} {}\n", figure.title, figure.source, figure.protocol, duration_text(timing));
+    text.extend(stand_ins(figure).map(|stand_in| format!("\n{stand_in}\n")));
     match &figure.state {
-        FigureState::Drawn { panels, tables, findings } => {
-            text.push_str(&drawn(panels, tables, findings));
+        FigureState::Drawn { panels, pictures, tables, findings } => {
+            text.push_str(&drawn(panels, pictures, tables, findings));
             if timing.tells_anything() {
                 let _ = write!(text, "\n{TIMES}\n");
-                text.push_str(&drawn(&timing.panels, &timing.tables, &timing.findings));
+                text.push_str(&drawn(&timing.panels, &[], &timing.tables, &timing.findings));
             }
         }
         FigureState::NoData { reason } => {
@@ -108,9 +111,10 @@ fn figure_section(figure: &FigureResult, timing: &FigureTiming) -> String {
     text
 }
 
-fn drawn(panels: &[Panel], tables: &[Table], findings: &[String]) -> String {
+fn drawn(panels: &[Panel], pictures: &[Raster], tables: &[Table], findings: &[String]) -> String {
     let mut text: String = tables.iter().map(table).collect();
     text.push_str(&findings_list(findings));
+    text.extend(pictures.iter().map(picture_text));
     text.extend(panels.iter().map(panel_text));
     text
 }
@@ -128,8 +132,13 @@ fn findings_list(findings: &[String]) -> String {
     if entries.is_empty() { String::new() } else { format!("\n{}", entries.concat()) }
 }
 
+/// What a picture shows and how much of it; its values would say little as numbers.
+fn picture_text(picture: &Raster) -> String {
+    format!("\n**{}**\n\n(a picture of {}; see report.html)\n", picture.title, raster_text(picture))
+}
+
 fn panel_text(panel: &Panel) -> String {
-    let mut text = if panel.is_picture() { picture_line(panel) } else { values_table(panel) };
+    let mut text = if panel.shows_the_plane() { plane_line(panel) } else { values_table(panel) };
     for level in &panel.levels {
         let _ = write!(text, "\n{}: {}\n", level.name, number(level.y, 4));
     }
@@ -137,7 +146,7 @@ fn panel_text(panel: &Panel) -> String {
 }
 
 /// What a picture of the plane shows and how much of it; its points would say little as numbers.
-fn picture_line(panel: &Panel) -> String {
+fn plane_line(panel: &Panel) -> String {
     let parts = panel.looks().into_iter().map(|look| {
         let alike = panel.series.iter().filter(|series| series.look() == look);
         let count = match look.1 {
@@ -149,10 +158,6 @@ fn picture_line(panel: &Panel) -> String {
     let parts = parts.collect::<Vec<_>>().join("; ");
     let Panel { title, x, y, .. } = panel;
     format!("\n**{title}**: {} against {}\n\n(a picture of the plane: {parts}; see report.html)\n", y.label, x.label)
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// The values of a panel at up to [`MAX_LINES`] places from the first to the last.

@@ -4,6 +4,7 @@ mod axis;
 mod chart;
 mod html;
 mod markdown;
+mod picture;
 mod plot;
 
 use std::io;
@@ -12,7 +13,7 @@ use std::path::Path;
 use mil_core::atomic_file;
 
 use crate::figure::Table;
-use crate::results::{Cell, DataState, Estimate, FigureState, FigureTiming, Results, RowResult};
+use crate::results::{Cell, DataState, Estimate, FigureResult, FigureState, FigureTiming, Raster, Results, RowResult};
 use crate::row::Published;
 use crate::rows;
 
@@ -62,6 +63,7 @@ pub fn summary(results: &Results) -> String {
     }
     for (figure, timing) in results.figures.iter().zip(&results.figure_timing) {
         lines.push(format!("\n{} ({})", figure.title, figure.source));
+        lines.extend(stand_ins(figure).map(|text| format!("  {text}")));
         match &figure.state {
             FigureState::Drawn { tables, findings, .. } => {
                 for table in tables.iter().chain(&timing.tables) {
@@ -139,6 +141,29 @@ const TIMES: &str = "Times, which differ from machine to machine and from run to
 /// How long a figure took, where it was drawn.
 fn duration_text(timing: &FigureTiming) -> String {
     timing.seconds.map_or(String::new(), |seconds| format!("Drawn in {seconds:.1} s."))
+}
+
+/// What generated data stand in for, a sentence each; none where the figure was left out for want of other data.
+fn stand_ins(figure: &FigureResult) -> impl Iterator<Item = String> {
+    let is_left_out = matches!(figure.state, FigureState::NoData { .. });
+    let absent = if is_left_out { &[][..] } else { &figure.absent };
+    absent.iter().map(|reason| format!("On generated data, in place of {reason}"))
+}
+
+/// How much a picture shows, as in `20 images in 2 rows, 16 x 16 pixels each`.
+fn raster_text(raster: &Raster) -> String {
+    let n_images: usize = raster.rows.iter().map(|row| row.images.len()).sum();
+    format!(
+        "{} in {}, {} x {} pixels each",
+        counted(n_images, "image"),
+        counted(raster.rows.len(), "row"),
+        raster.width,
+        raster.height
+    )
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn cell_text(cell: &Cell) -> String {

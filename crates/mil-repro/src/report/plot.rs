@@ -71,7 +71,7 @@ impl Frame {
         let points = || panel.series.iter().flat_map(|series| &series.points);
         let mut x = Axis::around(panel.x.scale, points().map(|point| point.x));
         let mut y = Axis::around(panel.y.scale, ends(panel).chain(panel.levels.iter().map(|level| level.y)));
-        let has_one_unit = panel.is_picture() && [panel.x.scale, panel.y.scale] == [Scale::Linear; 2];
+        let has_one_unit = panel.shows_the_plane() && [panel.x.scale, panel.y.scale] == [Scale::Linear; 2];
         if has_one_unit {
             x = x.widened(y.length());
             y = y.widened(LEAST_HEIGHT * x.length());

@@ -17,6 +17,7 @@ pub(super) fn figures() -> Vec<Figure> {
         source: "MIForests, Algorithm 1, against its Table 1",
         protocol: PROTOCOL,
         data,
+        optional: &[],
         draw,
     };
     vec![

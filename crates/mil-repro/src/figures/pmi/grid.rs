@@ -13,7 +13,15 @@ const PROTOCOL: &str = "Ten-fold cross-validation, two repetitions; positive bag
                         chosen by what it should predict, and is no estimate. The rows of the table choose without the test folds. In a quick run the first set alone, one repetition, and fewer widths.";
 
 pub(super) fn figures() -> Vec<Figure> {
-    let figure = |id, title, data, draw| Figure { id, title, source: "PMI, Table 3", protocol: PROTOCOL, data, draw };
+    let figure = |id, title, data, draw| Figure {
+        id,
+        title,
+        source: "PMI, Table 3",
+        protocol: PROTOCOL,
+        data,
+        optional: &[],
+        draw,
+    };
     vec![
         figure("pmi-grid", "PMI on Musk by width and share", &["musk1", "musk2"], |context| draw(context, &MUSK)),
         figure("pmi-grid-images", "PMI on images by width and share", &["elephant", "fox", "tiger"], |context| {

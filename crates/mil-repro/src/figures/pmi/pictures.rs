@@ -16,6 +16,7 @@ pub(super) fn figures() -> Vec<Figure> {
             source: "PMI, Fig. 2",
             protocol: "Forty positive bags in the plane, one positive of N(0, 0.36 I) and two negatives uniform in a square of side 16 in each. Fixed: gamma = 0.5, nu = 0.1. The curve is where l(x) = 0.",
             data: &[],
+            optional: &[],
             draw: |context| draw_scattered(context, &ClustersParams::figure_2()),
         },
         Figure {
@@ -24,6 +25,7 @@ pub(super) fn figures() -> Vec<Figure> {
             source: "PMI, Fig. 3",
             protocol: "Forty positive bags in the plane, one positive of N(0, 0.36 I) and one negative of N((4, 0), 0.01 I) in each. Fixed: gamma = 0.5, nu = 0.1. The curve is where l(x) = 0; rings are the instances asked for.",
             data: &[],
+            optional: &[],
             draw: |context| draw_gathered(context, &ClustersParams::figure_3()),
         },
     ]

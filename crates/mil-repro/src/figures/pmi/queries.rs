@@ -17,6 +17,7 @@ pub(super) fn figure() -> Figure {
         protocol: "The paper's face images cannot be had with their segmentation; so forty positive bags in the plane instead, each with one positive of N(0, 0.36 I), one negative of each of c clusters of N(mu, 0.01 I) on a circle of radius 4 and two negatives uniform in a \
                    square of side 16. Ten draws (three in a quick run), answers from the known labels. Shares of instances inside are those of a fresh draw. Fixed: gamma = 0.5 in the first table.",
         data: &[],
+        optional: &[],
         draw,
     }
 }
