@@ -107,10 +107,20 @@ impl Solution {
     /// # Errors
     /// If the solution has not the problem's dimensions, or a kernel row cannot be computed.
     pub fn certify(&self, problem: &impl Problem) -> Result<Certificate, ProblemError> {
-        require_length("the primal solution", problem.n_variables(), self.primal.len())?;
-        require_length("the multipliers", problem.n_rows(), self.dual.len())?;
-        let quadratic = problem.quadratic_product(&self.primal)?;
-        Ok(Certificate::of(problem, &self.primal, &self.dual, &quadratic))
+        Certificate::judge(problem, &self.primal, &self.dual)
+    }
+}
+
+impl Certificate {
+    /// Judges a point and multipliers of any origin by the problem's definition alone.
+    ///
+    /// # Errors
+    /// As for [`Solution::certify`].
+    pub fn judge(problem: &impl Problem, primal: &[f64], dual: &[f64]) -> Result<Certificate, ProblemError> {
+        require_length("the primal solution", problem.n_variables(), primal.len())?;
+        require_length("the multipliers", problem.n_rows(), dual.len())?;
+        let quadratic = problem.quadratic_product(primal)?;
+        Ok(Certificate::of(problem, primal, dual, &quadratic))
     }
 }
 
