@@ -1,5 +1,6 @@
 //! The figures, one file a paper. A new paper adds its file and a line in the list.
 
+mod midl;
 mod miforests;
 mod mio;
 mod pmi;
@@ -9,7 +10,8 @@ use crate::figure::Figure;
 /// All figures that we recompute.
 #[must_use]
 pub fn all() -> Vec<Figure> {
-    let families: [fn() -> Vec<Figure>; 3] = [mio::figures, miforests::figures, pmi::figures];
+    let families: [fn() -> Vec<Figure>; 4] =
+        [mio::figures, miforests::figures, pmi::figures, midl::figures];
     families.iter().flat_map(|family| family()).collect()
 }
 
