@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is the program's own output")]
 
 mod contest;
+mod dict;
 mod forest;
 mod gram;
 mod mi_scale;
@@ -20,7 +21,7 @@ use std::process::ExitCode;
 use contest::{Outcome, Peer};
 
 /// All contests by name.
-const CONTESTS: [(&str, Contest); 13] = [
+const CONTESTS: [(&str, Contest); 15] = [
     ("gram", gram::run),
     ("svm", svm::run),
     ("linear", svm::run_linear),
@@ -28,12 +29,14 @@ const CONTESTS: [(&str, Contest); 13] = [
     ("mi_svm", mi_svm::run),
     ("mio", mio::run),
     ("pmi", pmi::run),
+    ("dict", dict::run),
     ("forest", forest::run),
     ("forest_corel", forest::run_corel),
     ("scale", scale::run),
     ("mi_scale", mi_scale::run),
     ("mio_stream", mio::run_stream),
     ("forest_scale", forest::run_scale),
+    ("dict_scale", dict::run_scale),
 ];
 
 /// Runs one contest.
