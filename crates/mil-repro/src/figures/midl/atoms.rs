@@ -13,7 +13,7 @@ pub(super) fn figure() -> Figure {
         id: "midl-fig2",
         title: "MIDL: what the atoms of the positive dictionaries look like",
         source: "MIDL, Fig. 2",
-        protocol: "Pre-images of the ten positive atoms, a row for each digit as the positive class, from the first training bags of Table 1; each scaled to its darkest pixel. Below the pictures, the share of them whose five nearest training images are mostly of their digit.",
+        protocol: "Pre-images of the ten positive atoms, a row for each digit as the positive class, from the first training bags of Table 1; each scaled to its darkest pixel. An atom shows its digit where most of the five training images nearest to its pre-image are of it.",
         data: &[],
         optional: &["usps"],
         draw,
