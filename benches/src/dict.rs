@@ -1,6 +1,6 @@
 //! MIDL with all of its fifty kernels on one digit against the same algorithm in NumPy, and how a fit grows with the number of bags.
 //!
-//! Digits are synthetic, 16 x 16 pixels with values in $[0,1]$. Each side draws the samples its dictionaries begin with from a generator of its own, so that their costs $\mathcal J$ differ by what a start makes of it.
+//! Digits are synthetic, 16 x 16 pixels with values from 0 to 1. Each side draws the samples its dictionaries begin with from a generator of its own, so that their costs $\mathcal J$ differ by what a start makes of it.
 
 use mil_core::{BagModel, BagSet, Label, metrics};
 use mil_data::LabelledInstances;
@@ -53,7 +53,7 @@ pub(crate) fn run(peer: &Peer) -> Result<Vec<Outcome>, String> {
     one.install(|| alternate(name, ours, |fitted| cost(&midl, fitted), peer, &challenge)).map(|outcome| vec![outcome])
 }
 
-/// Digits with values in $[0,1]$ instead of $[-1,1]$.
+/// Digits with values from 0 to 1 instead of from -1 to 1.
 fn digits(n_per_class: usize) -> Result<LabelledInstances, String> {
     let digits = DigitsParams { n_per_class, ..DigitsParams::default() };
     let digits = digits.generate().map_err(|error| error.to_string())?;

@@ -199,7 +199,7 @@ impl NullaryFnOnce for Forms<'_> {
                         _ => moments(kept, weights),
                     };
                     known = Some((recipe.source, moments));
-                    factor * recipe.function.from_moments(&moments)
+                    factor * recipe.function.sum_by_moments(&moments)
                 }
                 (Lengths::Same(factor), function) => {
                     function.map(kept, values);
@@ -344,7 +344,7 @@ impl Lengths {
 
 impl Function {
     /// $\sum w(sx+c)^p$ of a polynomial of degree 1 to 3, by the binomial theorem.
-    fn from_moments(self, moments: &Moments) -> f64 {
+    fn sum_by_moments(self, moments: &Moments) -> f64 {
         let Function::Polynomial { degree, scale, offset } = self else { unreachable!("a polynomial") };
         let binomials: [f64; 4] =
             [[1.0, 1.0, 0.0, 0.0], [1.0, 2.0, 1.0, 0.0], [1.0, 3.0, 3.0, 1.0]][degree as usize - 1];

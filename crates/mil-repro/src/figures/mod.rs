@@ -10,8 +10,7 @@ use crate::figure::Figure;
 /// All figures that we recompute.
 #[must_use]
 pub fn all() -> Vec<Figure> {
-    let families: [fn() -> Vec<Figure>; 4] =
-        [mio::figures, miforests::figures, pmi::figures, midl::figures];
+    let families: [fn() -> Vec<Figure>; 4] = [mio::figures, miforests::figures, pmi::figures, midl::figures];
     families.iter().flat_map(|family| family()).collect()
 }
 

@@ -44,7 +44,11 @@ fn draw(context: &Context<'_>) -> Result<Drawing, FitError> {
 
 fn series(name: &str, trace: &MidlTrace, cost: impl Fn(&mil_dict::MidlIteration) -> f64) -> Series {
     let point = |(t, iteration)| Point { x: t as f64 + 1.0, y: cost(iteration), half_width: None };
-    Series { name: name.to_owned(), style: Style::Line, points: trace.iterations.iter().enumerate().map(point).collect() }
+    Series {
+        name: name.to_owned(),
+        style: Style::Line,
+        points: trace.iterations.iter().enumerate().map(point).collect(),
+    }
 }
 
 /// How often the cost at full weights rises from one iteration to the next, and where selection was not the reason.

@@ -1,7 +1,6 @@
 //! Fig. 3: noise and missing pixels.
 
 use mil_core::FitError;
-use mil_core::stats::Summary;
 use rayon::prelude::*;
 
 use super::digits::{Damage, Digits, Method};
@@ -19,45 +18,61 @@ pub(super) fn figure() -> Figure {
     }
 }
 
-const LEVELS: [(&str, fn(f64) -> Damage, &[f64]); 2] = [
-    ("standard deviation of the noise, in ranges of a pixel", Damage::Noise, &[0.0, 0.1, 0.2, 0.3, 0.5]),
-    ("share of missing pixels", Damage::Missing, &[0.0, 0.1, 0.3, 0.5, 0.7]),
+/// A kind of damage at several strengths.
+struct Kind {
+    /// What its strength is, for axes.
+    label: &'static str,
+    damage: fn(f64) -> Damage,
+    strengths: &'static [f64],
+}
+
+const KINDS: [Kind; 2] = [
+    Kind {
+        label: "standard deviation of the noise, in ranges of a pixel",
+        damage: Damage::Noise,
+        strengths: &[0.0, 0.1, 0.2, 0.3, 0.5],
+    },
+    Kind { label: "share of missing pixels", damage: Damage::Missing, strengths: &[0.0, 0.1, 0.3, 0.5, 0.7] },
 ];
 
 fn draw(context: &Context<'_>) -> Result<Drawing, FitError> {
     let digits = Digits::of(context);
     let (n_digits, n_repeats) = if context.quick { (3, 1) } else { (10, 3) };
-    context.start(LEVELS.iter().map(|(_, _, levels)| 2 * levels.len() * n_repeats).sum());
+    context.start(KINDS.iter().map(|kind| 2 * kind.strengths.len() * n_repeats).sum());
     let mut drawing = Drawing::default();
-    for (label, damage, levels) in LEVELS {
+    for kind in &KINDS {
         for training_too in [false, true] {
             let mut series: Vec<Vec<Point>> = vec![Vec::new(); Method::ALL.len()];
-            for &level in levels {
-                let mut means: Vec<Vec<f64>> = vec![Vec::new(); Method::ALL.len()];
+            for &strength in kind.strengths {
+                let mut repeats = Vec::new();
                 for repeat in 0..n_repeats as u64 {
                     let seed = context.seed.wrapping_add(repeat);
-                    let damaged = digits.damaged(damage(level), training_too, seed);
-                    let of_digit = |digit: usize| {
-                        let bags = damaged.bags(digit, seed)?;
-                        let [a, b, c, d] = Method::ALL.map(|method| method.measure(&bags, seed).map(|shares| shares.bags));
-                        Ok([a?, b?, c?, d?])
-                    };
-                    let shares: Vec<Result<[f64; 4], FitError>> = (0..n_digits).into_par_iter().map(of_digit).collect();
-                    let shares: Vec<[f64; 4]> = shares.into_iter().collect::<Result<_, _>>()?;
-                    for (method_idx, means) in means.iter_mut().enumerate() {
-                        means.push(shares.iter().map(|of_digit| of_digit[method_idx]).sum::<f64>() / n_digits as f64);
-                    }
-                    context.step(&format!("{label} {level}"));
+                    let damaged = digits.damaged((kind.damage)(strength), training_too, seed);
+                    repeats.push(bags_right(&damaged, n_digits, seed)?);
+                    context.step(&format!("{} {strength}", kind.label));
                 }
-                for (points, means) in series.iter_mut().zip(&means) {
-                    points.push(Point { x: level, y: 100.0 * Summary::of(means).mean, half_width: None });
+                for (method_idx, points) in series.iter_mut().enumerate() {
+                    let mean = repeats.iter().map(|shares| shares[method_idx]).sum::<f64>() / n_repeats as f64;
+                    points.push(Point { x: strength, y: 100.0 * mean, half_width: None });
                 }
             }
-            drawing.findings.push(finding(label, training_too, levels, &series));
-            drawing.panels.push(panel(digits.name, label, training_too, series));
+            drawing.findings.push(finding(kind.label, training_too, kind.strengths, &series));
+            drawing.panels.push(panel(digits.name, kind.label, training_too, series));
         }
     }
     Ok(drawing)
+}
+
+/// The share of test bags that each method gets right, over the first so many digits.
+fn bags_right(digits: &Digits, n_digits: usize, seed: u64) -> Result<[f64; 4], FitError> {
+    let of_digit = |digit: usize| {
+        let bags = digits.bags(digit, seed)?;
+        let [a, b, c, d] = Method::ALL.map(|method| method.measure(&bags, seed).map(|shares| shares.bags));
+        Ok([a?, b?, c?, d?])
+    };
+    let shares: Vec<Result<[f64; 4], FitError>> = (0..n_digits).into_par_iter().map(of_digit).collect();
+    let shares: Vec<[f64; 4]> = shares.into_iter().collect::<Result<_, _>>()?;
+    Ok([0, 1, 2, 3].map(|method_idx| shares.iter().map(|of_digit| of_digit[method_idx]).sum::<f64>() / n_digits as f64))
 }
 
 fn of_images(training_too: bool) -> &'static str {
@@ -83,7 +98,12 @@ fn finding(label: &str, training_too: bool, levels: &[f64], series: &[Vec<Point>
         .zip(series)
         .map(|(method, points)| format!("{} from {:.1} to {:.1}", method.name(), points[0].y, points[worst].y))
         .collect();
-    format!("{label} up to {}, {}: bags right go for {} %.", levels[worst], of_images(training_too), values.join(", for "))
+    format!(
+        "{label} up to {}, {}: bags right go for {} %.",
+        levels[worst],
+        of_images(training_too),
+        values.join(", for ")
+    )
 }
 
 #[cfg(test)]
@@ -92,7 +112,8 @@ mod tests {
 
     #[test]
     fn a_panel_shows_every_method() {
-        let series = vec![vec![Point { x: 0.0, y: 90.0, half_width: None }, Point { x: 0.5, y: 70.0, half_width: None }]; 4];
+        let series =
+            vec![vec![Point { x: 0.0, y: 90.0, half_width: None }, Point { x: 0.5, y: 70.0, half_width: None }]; 4];
         let said = finding("share", true, &[0.0, 0.5], &series);
         assert!(said.contains("mi-SVM, Gaussian from 90.0 to 70.0"), "{said}");
         let panels = vec![panel("digits", "share", true, series)];

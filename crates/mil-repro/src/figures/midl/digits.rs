@@ -31,7 +31,8 @@ impl Digits {
             None => {
                 let [train, test] = [0, 1].map(|half| {
                     let seed = context.seed.wrapping_mul(2).wrapping_add(half);
-                    let params = DigitsParams { n_per_class: N_GENERATED[half as usize], seed, ..DigitsParams::default() };
+                    let params =
+                        DigitsParams { n_per_class: N_GENERATED[half as usize], seed, ..DigitsParams::default() };
                     to_unit_range(&params.generate().expect("parameters in range"))
                 });
                 Digits { train, test, name: "generated digits" }
@@ -52,7 +53,8 @@ impl Digits {
     }
 
     fn sizes(&self, digit: usize, seed: u64) -> FromInstancesParams {
-        let sizes = FromInstancesParams { seed: seed.wrapping_mul(10).wrapping_add(digit as u64), ..Default::default() };
+        let sizes =
+            FromInstancesParams { seed: seed.wrapping_mul(10).wrapping_add(digit as u64), ..Default::default() };
         let n_images = self.test.classes().iter().filter(|class| class.idx() == digit).count();
         FromInstancesParams { n_test_positive: sizes.n_test_positive.min(n_images / sizes.positives_per_bag), ..sizes }
     }

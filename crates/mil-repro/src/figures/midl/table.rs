@@ -97,7 +97,16 @@ fn summary(outcomes: &Outcomes, method_idx: usize, share: impl Fn(&Shares) -> f6
 }
 
 fn averages(name: &str, of_test: &Outcomes, of_training: &Outcomes) -> Table {
-    let heads = ["method", "bags", "printed", "images", "printed", "bags of further training images", "images of these", "chosen right"];
+    let heads = [
+        "method",
+        "bags",
+        "printed",
+        "images",
+        "printed",
+        "bags of further training images",
+        "images of these",
+        "chosen right",
+    ];
     let row = |(method_idx, method): (usize, &Method)| {
         let printed = PRINTED.iter().find(|printed| printed.method == *method).map(|printed| printed.averages);
         let printed = |place: usize| printed.map_or(String::new(), |averages| format!("{:.1}", averages[place]));
