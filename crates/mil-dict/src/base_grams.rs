@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use mil_kernels::{Kernel, cross_gram, diagonal, gram};
+use mil_kernels::{Kernel, KernelError, diagonal, gram};
 use nalgebra::{DMatrix, DVector};
 use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
@@ -97,20 +97,29 @@ impl BaseGrams {
         if needed_mib > memory_mib {
             return Err(DictError::Memory { needed_mib, memory_mib });
         }
-        let mut values = DMatrix::zeros(kernels.len(), n);
-        for (kernel_idx, kernel) in kernels.iter().enumerate() {
-            if let Kernel::Normalised(inner) = kernel {
-                recipes[kernel_idx].lengths = Lengths::of(&diagonal(inner, instances)?);
-            }
-            let of_kernel = diagonal(kernel, instances)?;
-            values.row_mut(kernel_idx).iter_mut().zip(of_kernel).for_each(|(place, value)| *place = value);
-        }
-        let [left, right] = [instances.columns(0, n_negative), instances.columns(n_negative, n - n_negative)];
+        let mut of_sources = Vec::with_capacity(sources.len());
         let (mut negatives, mut across, mut positives) = (Vec::new(), Vec::new(), Vec::new());
         for source in &sources {
-            negatives.push(triangle_of(&gram(source, left)?.to_matrix()));
-            across.push(cross_gram(source, left, right)?.as_slice().to_vec());
-            positives.push(triangle_of(&gram(source, right)?.to_matrix()));
+            let whole = gram(source, instances)?.to_matrix();
+            negatives.push(triangle_of(&whole.view((0, 0), (n_negative, n_negative)).into_owned()));
+            across.push(whole.view((0, n_negative), (n_negative, n - n_negative)).into_owned().as_slice().to_vec());
+            positives.push(triangle_of(&whole.view_range(n_negative.., n_negative..).into_owned()));
+            of_sources.push(diagonal(source, instances)?);
+        }
+        let mut own_values = DMatrix::zeros(kernels.len(), n);
+        let mut values = vec![0.0; n];
+        for (idx, (recipe, kernel)) in recipes.iter_mut().zip(kernels).enumerate() {
+            recipe.function.map(&of_sources[recipe.source], &mut values);
+            // By Cauchy and Schwarz no value between two instances is beyond those of each with itself.
+            if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+                let quantity = "kernel value";
+                return Err(KernelError::Overflow { quantity, left_idx: at, right_idx: at, value: values[at] }.into());
+            }
+            if matches!(kernel, Kernel::Normalised(_)) {
+                recipe.lengths = Lengths::of(&values);
+                values.iter_mut().for_each(|value| *value = f64::from(*value > 0.0));
+            }
+            own_values.row_mut(idx).iter_mut().zip(&values).for_each(|(place, value)| *place = *value);
         }
         let [left, right] = [0..n_negative, n_negative..n].map(|range| range.collect::<Vec<usize>>());
         let block = |shape, rows: &[usize], columns: &[usize], kept| Block {
@@ -121,7 +130,7 @@ impl BaseGrams {
         };
         Ok(BaseGrams {
             recipes,
-            diagonal: values,
+            diagonal: own_values,
             negatives: block(Shape::Triangle, &left, &left, negatives),
             across: block(Shape::Full, &left, &right, across),
             positives: block(Shape::Triangle, &right, &right, positives),
