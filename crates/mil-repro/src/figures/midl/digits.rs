@@ -18,6 +18,8 @@ pub(super) struct Digits {
     pub(super) test: LabelledInstances,
     /// What they are, for titles.
     pub(super) name: &'static str,
+    /// Whether they are the paper's.
+    pub(super) are_usps: bool,
 }
 
 /// Images of each digit where they are generated.
@@ -27,7 +29,12 @@ impl Digits {
     /// USPS where it is there, else generated ones.
     pub(super) fn of(context: &Context<'_>) -> Digits {
         match context.instances("usps") {
-            Some(usps) => Digits { train: to_unit_range(usps.train), test: to_unit_range(usps.test), name: "USPS" },
+            Some(usps) => Digits {
+                train: to_unit_range(usps.train),
+                test: to_unit_range(usps.test),
+                name: "USPS",
+                are_usps: true,
+            },
             None => {
                 let [train, test] = [0, 1].map(|half| {
                     let seed = context.seed.wrapping_mul(2).wrapping_add(half);
@@ -35,7 +42,7 @@ impl Digits {
                         DigitsParams { n_per_class: N_GENERATED[half as usize], seed, ..DigitsParams::default() };
                     to_unit_range(&params.generate().expect("parameters in range"))
                 });
-                Digits { train, test, name: "generated digits" }
+                Digits { train, test, name: "generated digits", are_usps: false }
             }
         }
     }
@@ -62,7 +69,7 @@ impl Digits {
     /// With the test images damaged, and the training images too where asked for.
     pub(super) fn damaged(&self, damage: Damage, training_too: bool, seed: u64) -> Digits {
         let train = if training_too { damage.of(&self.train, seed, "training") } else { self.train.clone() };
-        Digits { train, test: damage.of(&self.test, seed, "test"), name: self.name }
+        Digits { train, test: damage.of(&self.test, seed, "test"), name: self.name, are_usps: self.are_usps }
     }
 }
 
