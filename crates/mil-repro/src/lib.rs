@@ -7,6 +7,7 @@
 //! This crate prints and reads clocks; the libraries below it do neither.
 
 pub mod data;
+mod drawing;
 pub mod figure;
 pub mod figures;
 pub mod report;
