@@ -17,6 +17,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use nalgebra::DMatrix;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -216,6 +217,20 @@ fn read_at<const N: usize>(bytes: &[u8], at: usize) -> Result<[u8; N], ModelFile
     match bytes.get(at..at + N) {
         Some(slice) => Ok(slice.try_into().expect("a slice of N bytes")),
         None => Err(ModelFileError::Truncated { expected: (at + N) as u64, found: bytes.len() as u64 }),
+    }
+}
+
+/// Reads a matrix whose dimensions and values agree, for `#[serde(deserialize_with = "...")]` on the matrices of models. The matrix type's own reading multiplies dimensions without regard to overflow, so that a forged file could make it
+/// larger than its memory.
+///
+/// # Errors
+/// If the values are not as many as the dimensions say.
+pub fn checked_matrix<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<DMatrix<f64>, D::Error> {
+    let (values, n_rows, n_columns): (Vec<f64>, usize, usize) = Deserialize::deserialize(deserializer)?;
+    if n_rows.checked_mul(n_columns) == Some(values.len()) {
+        Ok(DMatrix::from_vec(n_rows, n_columns, values))
+    } else {
+        Err(serde::de::Error::custom(format!("a matrix of {n_rows} x {n_columns} with {} values", values.len())))
     }
 }
 

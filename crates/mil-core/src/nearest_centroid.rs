@@ -80,6 +80,7 @@ impl Tunable for NearestCentroid {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NearestCentroidModel<Y> {
     /// Features × classes.
+    #[serde(deserialize_with = "crate::model_file::checked_matrix")]
     centroids: DMatrix<f64>,
     /// Classes that had training bags; the others are never predicted.
     present: Vec<bool>,

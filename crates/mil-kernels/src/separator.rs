@@ -29,7 +29,12 @@ enum Expansion {
     /// $\langle w, x\rangle$.
     Weights(DVector<f64>),
     /// $\sum_i\beta_ik(x_i, x)$ over the columns $x_i$.
-    Support { kernel: Kernel, instances: DMatrix<f64>, weights: Vec<f64> },
+    Support {
+        kernel: Kernel,
+        #[serde(deserialize_with = "mil_core::model_file::checked_matrix")]
+        instances: DMatrix<f64>,
+        weights: Vec<f64>,
+    },
 }
 
 impl Separator {

@@ -22,11 +22,14 @@ pub struct MidlModel {
     kernel: Kernel,
     preparation: Preparation,
     /// The instances that atoms are made of, as the kernel sees them.
+    #[serde(deserialize_with = "mil_core::model_file::checked_matrix")]
     instances: DMatrix<f64>,
     /// Weights of these, an atom for each column, positive atoms first.
+    #[serde(deserialize_with = "mil_core::model_file::checked_matrix")]
     atoms: DMatrix<f64>,
     n_positive_atoms: usize,
     /// Inner products of the atoms.
+    #[serde(deserialize_with = "mil_core::model_file::checked_matrix")]
     gram: DMatrix<f64>,
     sparsity: usize,
 }
@@ -201,6 +204,44 @@ mod tests {
             assert!((positive - of_positives[sample]).abs() < 1e-12 && (negative - of_negatives[sample]).abs() < 1e-12);
             assert_eq!(positive <= negative, numbers(&golden["labels"])[sample] > 0.0);
         }
+    }
+
+    /// A file's matrix as it is written: values, rows, columns.
+    type Written = (Vec<f64>, usize, usize);
+
+    /// What a forger would write in place of a model.
+    #[derive(Serialize, Deserialize)]
+    struct Forged {
+        kernel: Kernel,
+        preparation: Preparation,
+        instances: Written,
+        atoms: Written,
+        n_positive_atoms: usize,
+        gram: Written,
+        sparsity: usize,
+    }
+
+    impl SavedModel for Forged {
+        fn kind() -> String {
+            MidlModel::kind()
+        }
+
+        fn check(&self) -> Result<(), &'static str> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_forged_file_whose_matrices_are_larger_than_their_memory_is_refused() {
+        let preparation = Preparation { form: InputForm::AsGiven, clips: false };
+        let forged = |atoms: Written, gram: Written| {
+            let instances = (vec![1.0; 4], 2, 2);
+            let forged = Forged { kernel: Kernel::Linear, preparation, instances, atoms, n_positive_atoms: 1, gram, sparsity: 1 };
+            mil_core::model_file::decode::<MidlModel>(&mil_core::model_file::encode(&forged, &[]).unwrap())
+        };
+        assert!(forged((vec![1.0; 4], 2, 2), (vec![1.0; 4], 2, 2)).is_ok(), "the same bytes as a model's");
+        // The products of these dimensions overflow to 0.
+        assert!(forged((Vec::new(), 2, 1 << 63), (Vec::new(), 1 << 63, 1 << 63)).is_err());
     }
 
     #[test]
