@@ -71,7 +71,12 @@ struct Recipe {
 enum Function {
     Same,
     Power(u32),
-    Polynomial { degree: u32, scale: f64, offset: f64 },
+    /// Of degree 1 to 3; others are sources of their own.
+    Polynomial {
+        degree: u32,
+        scale: f64,
+        offset: f64,
+    },
 }
 
 /// By what a normalised kernel is multiplied, $1/\sqrt{k(x,x)\,k(z,z)}$.
@@ -116,6 +121,16 @@ impl BaseGrams {
                 return Err(KernelError::Overflow { quantity, left_idx: at, right_idx: at, value: values[at] }.into());
             }
             if matches!(kernel, Kernel::Normalised(_)) {
+                for (idx, &value) in values.iter().enumerate() {
+                    if value <= 0.0 {
+                        // Either the instance is 0, and so are its values, or this says why not.
+                        gram(kernel, instances.columns(idx, 1))?;
+                    } else if !(1.0 / value).is_finite() {
+                        let quantity = "inverse kernel value";
+                        let value = f64::INFINITY;
+                        return Err(KernelError::Overflow { quantity, left_idx: idx, right_idx: idx, value }.into());
+                    }
+                }
                 recipe.lengths = Lengths::of(&values);
                 values.iter_mut().for_each(|value| *value = f64::from(*value > 0.0));
             }
@@ -202,7 +217,7 @@ impl NullaryFnOnce for Forms<'_> {
             *form = match (&recipe.lengths, recipe.function) {
                 (Lengths::Same(factor), Function::Same) => factor * dot(kept, weights),
                 // All low polynomials of one matrix share a few sums.
-                (Lengths::Same(factor), Function::Polynomial { degree: 1..=3, .. }) => {
+                (Lengths::Same(factor), Function::Polynomial { .. }) => {
                     let moments = match known {
                         Some((source, moments)) if source == recipe.source => moments,
                         _ => moments(kept, weights),
@@ -352,7 +367,7 @@ impl Lengths {
 }
 
 impl Function {
-    /// $\sum w(sx+c)^p$ of a polynomial of degree 1 to 3, by the binomial theorem.
+    /// $\sum w(sx+c)^p$ of a polynomial, by the binomial theorem.
     fn sum_by_moments(self, moments: &Moments) -> f64 {
         let Function::Polynomial { degree, scale, offset } = self else { unreachable!("a polynomial") };
         let binomials: [f64; 4] =
@@ -394,8 +409,7 @@ impl Function {
                     *value = match degree {
                         1 => *value,
                         2 => *value * *value,
-                        3 => *value * *value * *value,
-                        _ => value.powi(degree as i32),
+                        _ => *value * *value * *value,
                     };
                 }
             }
@@ -460,7 +474,7 @@ fn recipes_of(kernels: &[Kernel]) -> (Vec<Kernel>, Vec<Recipe>) {
             kernel => kernel,
         };
         let (source, function) = match kernel {
-            Kernel::Polynomial { degree, scale, offset } => {
+            Kernel::Polynomial { degree: degree @ 1..=3, scale, offset } => {
                 (Kernel::Linear, Function::Polynomial { degree: *degree, scale: *scale, offset: *offset })
             }
             Kernel::Gaussian { gamma } => {

@@ -62,7 +62,7 @@ impl KernelKsvd {
         require_shape("the Gram matrix", gram, gram.ncols(), gram.ncols())?;
         require_finite("the Gram matrix", gram)?;
         let mut dictionary = Dictionary::of_samples(gram, params.n_atoms, params.seed, "dictionary")?;
-        let mut squared_errors = Vec::with_capacity(params.n_rounds);
+        let mut squared_errors = Vec::new();
         for _ in 0..params.n_rounds {
             dictionary.round(gram, params.sparsity);
             squared_errors.push(dictionary.squared_error());
@@ -138,15 +138,16 @@ impl Dictionary {
 
     /// Encodes the samples anew.
     ///
-    /// Choice: a code that is worse than the one before it, as may happen to a greedy method, is not taken; so the error never rises.
+    /// Choice: a code that is worse than the one before it, as may happen to a greedy method, is not taken; so the error never rises, but for rounding.
     pub(crate) fn update_codes(&mut self, gram: &DMatrix<f64>, sparsity: usize) {
         let norms: Vec<f64> = gram.diagonal().iter().copied().collect();
         let (atom_gram, products) = (self.gram(), self.images.transpose());
         self.measure_errors(&atom_gram, &products, &norms);
-        let fresh = codes_of(&atom_gram, &products, &norms, sparsity);
-        for (old, fresh) in self.codes.iter_mut().zip(fresh) {
-            if fresh.squared_error <= old.squared_error {
-                *old = fresh;
+        let old = std::mem::replace(&mut self.codes, codes_of(&atom_gram, &products, &norms, sparsity));
+        self.measure_errors(&atom_gram, &products, &norms);
+        for (fresh, old) in self.codes.iter_mut().zip(old) {
+            if old.squared_error < fresh.squared_error {
+                *fresh = old;
             }
         }
     }
@@ -161,12 +162,22 @@ impl Dictionary {
             let (rest, rest_image) = self.left_by_others(gram, users, atom);
             let weights = users.iter().map(|&(sample, place)| self.codes[sample].weights[place]);
             let old = DVector::from_iterator(users.len(), weights);
-            let Some((value, vector)) = top_eigenpair(&rest.tr_mul(&rest_image), &old) else { continue };
-            let length = value.sqrt();
-            self.atoms.set_column(atom, &(&rest * &vector / length));
-            self.images.set_column(atom, &(&rest_image * &vector / length));
+            // What is left of samples that other atoms explain is rounding, and no direction.
+            let largest = users.iter().fold(0.0, |most: f64, &(sample, _)| most.max(gram[(sample, sample)]));
+            let least = EXPLAINED * largest * rest.amax().max(1.0);
+            let Some((value, vector)) = top_eigenpair(&rest.tr_mul(&rest_image), &old).filter(|pair| pair.0 > least)
+            else {
+                continue;
+            };
+            let (mut new, mut image) = (&rest * &vector / value.sqrt(), &rest_image * &vector / value.sqrt());
+            // Of length 1 but for rounding, which may be felt where little is left.
+            let rounding = new.dot(&image).sqrt();
+            new /= rounding;
+            image /= rounding;
+            self.atoms.set_column(atom, &new);
+            self.images.set_column(atom, &image);
             for (&(sample, place), weight) in users.iter().zip(vector.iter()) {
-                self.codes[sample].weights[place] = length * weight;
+                self.codes[sample].weights[place] = value.sqrt() * rounding * weight;
             }
         }
         self.refresh_errors(gram);
@@ -226,6 +237,8 @@ impl Dictionary {
     }
 }
 
+/// A squared length below this part of the samples' is left alone: an atom of it would be a difference of nearly equal samples, with large weights and few digits.
+const EXPLAINED: f64 = 1e-9;
 /// Orders up to which squaring is the quicker way.
 const SMALL: usize = 24;
 /// Squarings before another way is taken: the 1024th power leaves nothing of eigenvalues below 0.97 of the largest.
@@ -235,7 +248,7 @@ const MAX_STEPS: usize = 40;
 /// Residual of an eigenpair, as a part of the eigenvalue, that is as good as none.
 const CONVERGED: f64 = 1e-12;
 
-/// The largest eigenvalue of a positive semidefinite matrix and a vector of length 1 with entries that add up to at least 0; `None` where the matrix is 0 but for rounding.
+/// The largest eigenvalue of a positive semidefinite matrix and a vector of length 1 with entries that add up to at least 0; `None` where there is none above 0.
 fn top_eigenpair(matrix: &DMatrix<f64>, start: &DVector<f64>) -> Option<(f64, DVector<f64>)> {
     let n = matrix.ncols();
     let symmetric = (matrix + matrix.transpose()) * 0.5;
@@ -394,17 +407,30 @@ mod tests {
         })
     }
 
+    /// Few directions, each several times but for a little.
+    fn near_duplicates() -> impl Strategy<Value = DMatrix<f64>> {
+        (samples(), samples(), 1usize..=3, prop::sample::select(vec![0.0, 1e-7, 1e-5, 1e-3])).prop_map(
+            |(samples, noise, n_directions, size)| {
+                DMatrix::from_fn(samples.nrows(), samples.ncols(), |row, column| {
+                    samples[(row, column % n_directions)] + size * noise[(row % noise.nrows(), column % noise.ncols())]
+                })
+            },
+        )
+    }
+
     proptest! {
         #[test]
-        fn the_error_never_rises_and_is_what_it_says(samples in samples(), n_atoms in 2usize..=5, sparsity in 1usize..=3, seed in 0u64..100) {
+        fn the_error_never_rises_and_is_what_it_says(samples in prop_oneof![samples(), near_duplicates()], n_atoms in 2usize..=5, sparsity in 1usize..=3, seed in 0u64..100) {
             let gram = samples.transpose() * &samples;
             let learnt = KernelKsvd { n_atoms, sparsity, n_rounds: 6, seed }.fit(&gram).unwrap();
-            prop_assert!(learnt.squared_errors.windows(2).all(|pair| pair[1] <= pair[0] + 1e-9), "{:?}", learnt.squared_errors);
+            // Near duplicates have large weights, in which rounding is felt.
+            let rounding = 1e-6 * gram.trace();
+            prop_assert!(learnt.squared_errors.windows(2).all(|pair| pair[1] <= pair[0] + rounding), "{:?}", learnt.squared_errors);
             let codes = columns_of_codes(&learnt.codes, learnt.atoms.ncols());
-            prop_assert!((error_of(&gram, &learnt.atoms, &codes) - learnt.squared_errors[5]).abs() < 1e-9);
+            prop_assert!((error_of(&gram, &learnt.atoms, &codes) - learnt.squared_errors[5]).abs() < rounding);
             prop_assert!(learnt.codes.iter().all(|code| code.atoms.len() <= sparsity));
             let lengths = (learnt.atoms.transpose() * &gram * &learnt.atoms).diagonal();
-            prop_assert!(lengths.iter().all(|length| (length - 1.0).abs() < 1e-9), "{}", lengths);
+            prop_assert!(lengths.iter().all(|length| (length - 1.0).abs() < 1e-6), "{}", lengths);
         }
 
         #[test]

@@ -32,7 +32,7 @@ const FEW_SAMPLES: usize = 256;
 /// A correlation below this part of the sample's length is rounding: nothing is left to explain.
 const NEGLIGIBLE: f64 = 1e-12;
 /// An atom of which less than this part of its squared length is outside the span of those chosen adds nothing but rounding.
-const DEPENDENT: f64 = 1e-12;
+const DEPENDENT: f64 = 1e-9;
 
 /// A sparse code: a few atoms and the weight of each.
 #[derive(Debug, Clone, PartialEq, Default)]

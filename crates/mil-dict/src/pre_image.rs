@@ -145,7 +145,9 @@ impl Pull {
         match kernel {
             Kernel::Linear => self.add_slopes(factor, atom, z, |_| 0.5),
             Kernel::Polynomial { degree, scale, offset } => self.add_slopes(factor, atom, z, |product| {
-                0.5 * f64::from(*degree) * scale * (scale * product + offset).powi(*degree as i32 - 1)
+                0.5 * f64::from(*degree)
+                    * scale
+                    * (scale * product + offset).powi(i32::try_from(*degree).unwrap_or(i32::MAX) - 1)
             }),
             Kernel::Gaussian { gamma } => {
                 for (idx, y) in atom.instances.column_iter().enumerate() {
@@ -223,7 +225,8 @@ mod tests {
     #[test]
     fn no_neighbour_is_a_better_pre_image() {
         let weights = [0.5, 0.3, 0.0, 0.4];
-        for kernel in &KERNELS[..3] {
+        let widths = Kernel::Sum(vec![(0.4, Kernel::Gaussian { gamma: 6.0 }), (0.6, Kernel::Gaussian { gamma: 0.5 })]);
+        for kernel in KERNELS[..3].iter().chain([&widths]) {
             let instances = instances();
             let found = pre_image(kernel, &instances, &weights, false);
             let weights = DVector::from_column_slice(&weights);

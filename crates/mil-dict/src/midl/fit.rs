@@ -43,7 +43,7 @@ impl Midl {
     fn learn(&self, bags: &BagSet<Label>) -> Result<(MidlModel, MidlTrace), DictError> {
         let data = Data::new(self, bags)?;
         let mut state = State::new(self, &data)?;
-        let mut iterations = Vec::with_capacity(self.n_iterations);
+        let mut iterations = Vec::new();
         let mut stop = Stop::IterationLimit;
         for t in 0..self.n_iterations {
             let ramp = (t as f64 / self.n_ramp as f64).min(1.0);
@@ -273,13 +273,16 @@ impl<'a> State<'a> {
 
     /// The instance of each positive bag with the largest criterion, the first on ties (eq. 38).
     fn select(&self, params: &Midl, orthogonality: f64) -> Vec<usize> {
-        let criterion = match params.selection {
+        let mut criterion = match params.selection {
             Selection::NegativeDictionary => {
                 let products = transposed_product(&self.negative.atoms, &self.cross_kernel);
                 strangeness(&self.negative.gram(), &products, &self.positive_norms, params.sparsity, orthogonality)
             }
             Selection::SharedByBags => self.witness_function(),
         };
+        // What has no length cannot be an atom's; it is chosen only where a bag has nothing else.
+        let lengths = criterion.iter_mut().zip(&self.positive_norms);
+        lengths.filter(|(_, norm)| **norm <= 0.0).for_each(|(value, _)| *value = f64::NEG_INFINITY);
         self.data.bags.iter().map(|bag| bag.start + argmax(&criterion[bag.clone()])).collect()
     }
 
@@ -289,11 +292,12 @@ impl<'a> State<'a> {
         let kernel = self.data.grams.mixed(&self.data.grams.positives, &self.weights);
         let mut criterion = vec![0.0; n];
         for bag in &self.data.bags {
-            let n_others = (n - bag.len()).max(1) as f64;
+            let n_others = n - bag.len();
             for idx in bag.clone() {
                 let column = kernel.column(idx);
                 let others: f64 = column.sum() - column.rows(bag.start, bag.len()).sum();
-                criterion[idx] = others / n_others - self.cross_kernel.column(idx).mean();
+                let shared = if n_others > 0 { others / n_others as f64 } else { 0.0 };
+                criterion[idx] = shared - self.cross_kernel.column(idx).mean();
             }
         }
         criterion

@@ -15,7 +15,7 @@
 //! Choice: where the selection changes, the positive atoms lose what they had of instances no longer chosen and are brought to length 1; an atom of which nothing is left begins anew at a chosen instance drawn at random. After the last
 //! iteration the positive dictionary gets one more round on the final selection.
 //!
-//! Cost of an iteration, of $B$ kernels, $N$ negative instances and $P$ positive bags: $\tfrac12BN^2K_n$ for the lengths of atoms under all kernels, $BNPK_n$ for what they have in common with the chosen; the rest is small.
+//! Cost of an iteration, of $B$ kernels and $N$ negative instances: $\tfrac12BN^2$ for each of the few kernels whose weight moves, $N^3$ and $N^2K_n$ for errors and lengths of atoms, $N^2T_0^2$ for K-SVD.
 //!
 //! ```
 //! use mil_core::{BagModel, Label, Learner};

@@ -236,7 +236,15 @@ mod tests {
         let preparation = Preparation { form: InputForm::AsGiven, clips: false };
         let forged = |atoms: Written, gram: Written| {
             let instances = (vec![1.0; 4], 2, 2);
-            let forged = Forged { kernel: Kernel::Linear, preparation, instances, atoms, n_positive_atoms: 1, gram, sparsity: 1 };
+            let forged = Forged {
+                kernel: Kernel::Linear,
+                preparation,
+                instances,
+                atoms,
+                n_positive_atoms: 1,
+                gram,
+                sparsity: 1,
+            };
             mil_core::model_file::decode::<MidlModel>(&mil_core::model_file::encode(&forged, &[]).unwrap())
         };
         assert!(forged((vec![1.0; 4], 2, 2), (vec![1.0; 4], 2, 2)).is_ok(), "the same bytes as a model's");

@@ -31,7 +31,7 @@ pub struct MidlIteration {
     pub positives: f64,
     /// $\beta$.
     pub kernel_weights: Vec<f64>,
-    /// What the checker says of $\beta$, for eq. 26 divided by its largest number.
+    /// What the checker says of $\beta$ over all kernels.
     pub certificate: Certificate,
     /// The objective of eq. 26 at the weights before the step, and at those after it.
     pub weight_objectives: [f64; 2],

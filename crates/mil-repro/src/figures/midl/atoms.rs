@@ -29,7 +29,7 @@ fn draw(context: &Context<'_>) -> Result<Drawing, FitError> {
     context.start(10 * methods.len());
     let side = (digits.train.n_features() as f64).sqrt() as usize;
     let mut images = digits.train.instances().clone();
-    images.column_iter_mut().for_each(|mut image| {
+    images.column_iter_mut().filter(|image| image.norm() > 0.0).for_each(|mut image| {
         image.normalize_mut();
     });
     let mut drawing = Drawing::default();
