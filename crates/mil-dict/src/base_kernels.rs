@@ -92,7 +92,7 @@ impl ParamField for BaseKernels {
 pub enum KernelScale {
     /// $k(x,z)/\sqrt{k(x,x)\,k(z,z)}$, so that all instances have length 1 under every kernel.
     Cosine,
-    /// As the paper's formulas stand.
+    /// As the paper's formulas stand. Where instances are as given and their features much above 1, cubic kernels are so large that the weights of others are lost in rounding; the certificates of the trace tell.
     Raw,
 }
 

@@ -73,8 +73,8 @@ pub(crate) struct KernelWeights {
     pub(crate) objectives: [f64; 2],
 }
 
-/// Violation of the optimality conditions that is accepted, as a part of the largest number of the problem.
-const TOLERANCE: f64 = 1e-9;
+/// Violation of the optimality conditions that is accepted, as a part of the largest number of the problem: next to rounding, since raw kernels of very different sizes make that number a bad measure of the others.
+const TOLERANCE: f64 = 1e-13;
 /// Weights below this are what rounding and tolerance left of 0.
 const NOTHING: f64 = 1e-8;
 /// Steps before the best weights so far are taken: what is then left to gain is next to nothing, and the certificate tells.

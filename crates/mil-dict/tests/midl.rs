@@ -121,6 +121,29 @@ fn a_tolerance_ends_it_early_and_near_the_end() {
 }
 
 #[test]
+fn what_terms_count_grows_by_equal_steps() {
+    let (_, trace) = Midl { orthogonality: 2.0, positives: 0.5, n_ramp: 4, n_iterations: 7, ..midl() }
+        .fit_traced(&digits("1", 1).train)
+        .unwrap();
+    let found: Vec<(f64, f64)> =
+        trace.iterations.iter().map(|iteration| (iteration.orthogonality, iteration.positives)).collect();
+    assert_eq!(found, [(0.0, 0.0), (0.5, 0.125), (1.0, 0.25), (1.5, 0.375), (2.0, 0.5), (2.0, 0.5), (2.0, 0.5)]);
+}
+
+#[test]
+fn each_parameter_of_a_length_has_its_say() {
+    let TrainTest { train, test } = digits("6", 1);
+    let scores = |midl: &Midl| midl.fit(&train).unwrap().scores(&test).unwrap();
+    let usual = scores(&midl());
+    assert_eq!(usual, scores(&midl()));
+    for other in
+        [Midl { test_sparsity: 4, ..midl() }, Midl { sparsity: 3, ..midl() }, Midl { n_initial_rounds: 0, ..midl() }]
+    {
+        assert_ne!(usual, scores(&other), "{other:?}");
+    }
+}
+
+#[test]
 fn another_seed_begins_elsewhere() {
     let bags = digits("1", 1).train;
     let traces = [0, 1].map(|seed| Midl { seed, ..midl() }.fit_traced(&bags).unwrap().1);

@@ -373,4 +373,155 @@ mod tests {
             assert_eq!(chosen, numbers(&case["sel"]));
         }
     }
+
+    /// Six bags of each class, of three instances of four features, no two alike.
+    fn bags() -> BagSet<Label> {
+        let mut builder = BagSet::builder();
+        let value = |i: usize| ((i * i * 7 + i * 13 + 5) % 29) as f64 / 29.0;
+        for bag in 0..12 {
+            let label = if bag % 2 == 0 { Label::Positive } else { Label::Negative };
+            let instance =
+                |idx: usize| (0..4).map(move |feature| value(40 * bag + 5 * idx + feature)).collect::<Vec<f64>>();
+            builder.bag(bag.to_string(), label, (0..3).map(instance)).unwrap();
+        }
+        builder.build().unwrap()
+    }
+
+    /// Raw kernels, so that lengths differ and change with the weights.
+    fn midl() -> Midl {
+        let kernels = vec![
+            Kernel::Linear,
+            Kernel::Gaussian { gamma: 1.0 },
+            Kernel::Gaussian { gamma: 4.0 },
+            Kernel::Polynomial { degree: 2, scale: 1.0, offset: 0.5 },
+        ];
+        Midl {
+            n_negative_atoms: 6,
+            n_positive_atoms: 3,
+            sparsity: 2,
+            kernels: crate::BaseKernels::List(kernels),
+            scale: crate::KernelScale::Raw,
+            input: crate::InputForm::AsGiven,
+            ..Midl::default()
+        }
+    }
+
+    const FULL: Trade = Trade { orthogonality: 1.0, positives: 1.0, unit_length: 100.0 };
+
+    /// The kernel of a state between two of its instances, from the definition.
+    fn kernel_value(state: &State<'_>, i: usize, j: usize) -> f64 {
+        let terms = state.weights.iter().copied().zip(state.data.kernels.iter().cloned()).collect();
+        let [x, z] = [i, j].map(|idx| state.data.instances.column(idx).into_owned());
+        Kernel::Sum(terms).value(x.as_slice(), z.as_slice())
+    }
+
+    /// What a dictionary makes of its samples, $AX$.
+    fn represented(dictionary: &Dictionary) -> DMatrix<f64> {
+        let n_atoms = dictionary.atoms.ncols();
+        let codes: Vec<_> = dictionary.codes.iter().map(|code| code.to_vector(n_atoms)).collect();
+        &dictionary.atoms * DMatrix::from_columns(&codes)
+    }
+
+    #[test]
+    fn after_the_weights_atoms_have_length_one_and_stand_for_what_they_did() {
+        let (midl, bags) = (midl(), bags());
+        let data = Data::new(&midl, &bags).unwrap();
+        let mut state = State::new(&midl, &data).unwrap();
+        let before = [&state.negative, &state.positive].map(represented);
+        state.update_weights(FULL).unwrap();
+        for (idx, norm) in state.positive_norms.iter().enumerate() {
+            let expected = kernel_value(&state, data.n_negative + idx, data.n_negative + idx);
+            assert!((norm - expected).abs() < 1e-12);
+        }
+        for ((dictionary, kernel), before) in
+            [(&state.negative, &state.negative_kernel), (&state.positive, &state.chosen_kernel)].into_iter().zip(before)
+        {
+            let lengths = (dictionary.atoms.transpose() * kernel * &dictionary.atoms).diagonal();
+            assert!(lengths.iter().all(|length| (length - 1.0).abs() < 1e-9), "{lengths}");
+            let now = represented(dictionary);
+            assert!((&now - before).amax() < 1e-9, "the codes follow the atoms");
+            let residual = DMatrix::identity(kernel.ncols(), kernel.ncols()) - now;
+            let error = (residual.transpose() * kernel * residual).trace();
+            assert!((dictionary.squared_error() - error).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn selection_follows_its_criterion_and_its_weight() {
+        let (midl, bags) = (midl(), bags());
+        let data = Data::new(&midl, &bags).unwrap();
+        let state = State::new(&midl, &data).unwrap();
+        let products = state.negative.atoms.transpose() * &state.cross_kernel;
+        let [without, with] = [0.0, 3.0].map(|orthogonality| {
+            let criterion = strangeness(&state.negative.gram(), &products, &state.positive_norms, 2, orthogonality);
+            let expected: Vec<usize> =
+                data.bags.iter().map(|bag| bag.start + argmax(&criterion[bag.clone()])).collect();
+            assert_eq!(state.select(&midl, orthogonality), expected);
+            expected
+        });
+        assert_ne!(without, with, "a case in which the weight decides");
+    }
+
+    #[test]
+    fn the_witness_function_is_what_other_bags_have_and_negative_bags_have_not() {
+        let (midl, bags) = (midl(), bags());
+        let data = Data::new(&midl, &bags).unwrap();
+        let state = State::new(&midl, &data).unwrap();
+        let found = state.witness_function();
+        for bag in &data.bags {
+            for idx in bag.clone() {
+                let value = |other: usize| kernel_value(&state, data.n_negative + idx, other);
+                let others: Vec<f64> =
+                    (0..18).filter(|other| !bag.contains(other)).map(|other| value(data.n_negative + other)).collect();
+                let shared = others.iter().sum::<f64>() / 15.0;
+                let of_negatives = (0..data.n_negative).map(value).sum::<f64>() / data.n_negative as f64;
+                assert!((found[idx] - (shared - of_negatives)).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn atoms_lose_what_is_no_longer_chosen_and_begin_anew_where_nothing_is_left() {
+        let (midl, bags) = (midl(), bags());
+        let data = Data::new(&midl, &bags).unwrap();
+        for n_changed in [2, 6] {
+            let mut state = State::new(&midl, &data).unwrap();
+            state.update_dictionaries(2);
+            let selected = state.select(&midl, 1.0);
+            // As if other instances had been chosen before from the first bags.
+            let other = |(bag, &chosen): (usize, &usize)| {
+                let range = &data.bags[bag];
+                if bag < n_changed { range.start + (chosen - range.start + 1) % 3 } else { chosen }
+            };
+            state.choose(selected.iter().enumerate().map(other).collect());
+            let before = state.positive.atoms.clone();
+            assert_eq!(state.update_selection(&midl, 1.0, 0).unwrap(), n_changed);
+            assert_eq!(state.chosen, selected);
+            let lengths = state.positive.gram().diagonal();
+            assert!(lengths.iter().all(|length| (length - 1.0).abs() < 1e-9), "{lengths}");
+            for (atom, before) in state.positive.atoms.column_iter().zip(before.column_iter()) {
+                let begins_anew = atom.iter().filter(|weight| **weight != 0.0).count() == 1;
+                let keeps = (0..n_changed).all(|bag| atom[bag] == 0.0)
+                    && (n_changed..6).all(|bag| (atom[bag] == 0.0) == (before[bag] == 0.0));
+                assert!(begins_anew || keeps, "{atom} was {before}");
+                assert!(n_changed < 6 || begins_anew, "{atom}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_instance_without_length_is_chosen_only_where_there_is_no_other() {
+        let mut builder = BagSet::builder();
+        for bag in 0..8 {
+            let x = 0.1 * f64::from(bag);
+            builder.bag(format!("p{bag}"), Label::Positive, [[1.0 - x, x], [0.0, 0.0]]).unwrap();
+            builder.bag(format!("n{bag}"), Label::Negative, [[x, 1.0], [0.3, 1.0 - x]]).unwrap();
+        }
+        builder.bag("nothing", Label::Positive, [[0.0, 0.0]]).unwrap();
+        let kernels = crate::BaseKernels::List(vec![Kernel::Linear]);
+        let (_, trace) =
+            Midl { kernels, n_positive_atoms: 3, ..Midl::default() }.fit_traced(&builder.build().unwrap()).unwrap();
+        let bags = trace.chosen.len();
+        assert!(bags == 9 && trace.chosen[..8].iter().all(|chosen| chosen % 4 == 0), "{:?}", trace.chosen);
+    }
 }
