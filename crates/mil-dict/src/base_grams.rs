@@ -579,12 +579,12 @@ mod tests {
     #[test]
     fn forms_are_what_their_definition_says() {
         // More pairs than one stretch holds, and than one thread sums up.
-        for instances in both_kinds(360) {
+        for instances in both_kinds(440) {
             let kernels = all_kernels(KernelScale::Cosine);
-            let grams = BaseGrams::new(&kernels, &instances, 300, 16).unwrap();
-            assert!(grams.negatives.kept[0].len() > 2 * FEW_STRETCHES * STRETCH / 2);
-            let symmetric = DMatrix::from_fn(300, 300, |i, j| ((i + j) % 5) as f64 - 1.0);
-            let beside = DMatrix::from_fn(300, 60, |i, j| ((i * 3 + j) % 7) as f64 - 3.0);
+            let grams = BaseGrams::new(&kernels, &instances, 380, 16).unwrap();
+            assert!(grams.negatives.kept[0].len() > 2 * FEW_STRETCHES * STRETCH);
+            let symmetric = DMatrix::from_fn(380, 380, |i, j| ((i + j) % 5) as f64 - 1.0);
+            let beside = DMatrix::from_fn(380, 60, |i, j| ((i * 3 + j) % 7) as f64 - 3.0);
             let (mut of_negatives, mut of_pairs) = (vec![0.0; 50], vec![1.0; 50]);
             grams.add_forms(&grams.negatives, &symmetric, &mut of_negatives);
             grams.add_forms(&grams.across, &beside, &mut of_pairs);

@@ -144,6 +144,21 @@ fn each_parameter_of_a_length_has_its_say() {
 }
 
 #[test]
+fn the_number_of_threads_has_no_say_where_work_is_divided() {
+    // Some 400 instances of negative bags: more pairs, and more samples, than one thread takes alone.
+    let pool = DigitsParams { n_per_class: 120, size: 6, ..DigitsParams::default() }.generate().unwrap();
+    let sizes = FromInstancesParams { n_positive: 20, n_negative: 100, ..FromInstancesParams::default() };
+    let bags = sizes.generate(&pool, "0").unwrap();
+    let midl = Midl { n_iterations: 3, n_ramp: 1, ..midl() };
+    let on = |n_threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+        pool.install(|| midl.fit_traced(&bags).unwrap())
+    };
+    let alone = on(1);
+    assert!(on(2) == alone && on(3) == alone);
+}
+
+#[test]
 fn another_seed_begins_elsewhere() {
     let bags = digits("1", 1).train;
     let traces = [0, 1].map(|seed| Midl { seed, ..midl() }.fit_traced(&bags).unwrap().1);

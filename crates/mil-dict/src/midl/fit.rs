@@ -510,6 +510,17 @@ mod tests {
     }
 
     #[test]
+    fn the_positive_dictionary_gets_one_more_round_at_the_end() {
+        let (midl, bags) = (Midl { n_iterations: 0, ..midl() }, bags());
+        let data = Data::new(&midl, &bags).unwrap();
+        let mut state = State::new(&midl, &data).unwrap();
+        state.positive.round(&state.chosen_kernel, midl.sparsity);
+        assert_eq!(state.into_model(&midl), midl.learn(&bags).unwrap().0);
+        let unfinished = State::new(&midl, &data).unwrap().into_model(&midl);
+        assert_ne!(unfinished, midl.learn(&bags).unwrap().0);
+    }
+
+    #[test]
     fn an_instance_without_length_is_chosen_only_where_there_is_no_other() {
         let mut builder = BagSet::builder();
         for bag in 0..8 {
