@@ -11,6 +11,10 @@ pub trait OverKernel: Tunable {
     /// The same learner with another penalty and another kernel.
     #[must_use]
     fn tuned(&self, penalty: f64, kernel: &Kernel) -> Self;
+
+    /// The same learner with another kernel.
+    #[must_use]
+    fn with_kernel(&self, kernel: &Kernel) -> Self;
 }
 
 /// The parameters that all learners over instances have. Implemented by [`over_instances!`].
@@ -86,6 +90,10 @@ macro_rules! over_instances {
         impl $crate::OverKernel for $learner {
             fn tuned(&self, penalty: f64, kernel: &mil_kernels::Kernel) -> Self {
                 Self { penalty, kernel: kernel.clone(), ..self.clone() }
+            }
+
+            fn with_kernel(&self, kernel: &mil_kernels::Kernel) -> Self {
+                Self { kernel: kernel.clone(), ..self.clone() }
             }
         }
     };

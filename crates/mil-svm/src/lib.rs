@@ -69,6 +69,7 @@ mod smil;
 mod stk;
 mod stmil;
 mod task;
+mod with_kernel;
 
 pub use al_svm::AlSvm;
 pub use alternation::{AnnealedTrace, Stop, Trace};
@@ -90,6 +91,7 @@ pub use smil::Smil;
 pub use stk::{StatisticSvm, Stk};
 pub use stmil::Stmil;
 pub use task::Task;
+pub use with_kernel::WithKernel;
 
 pub use mil_kernels::Separator;
 

@@ -89,6 +89,10 @@ macro_rules! over_bags {
             fn tuned(&self, penalty: f64, kernel: &mil_kernels::Kernel) -> Self {
                 Self { penalty, kernel: kernel.clone(), ..self.clone() }
             }
+
+            fn with_kernel(&self, kernel: &mil_kernels::Kernel) -> Self {
+                Self { kernel: kernel.clone(), ..self.clone() }
+            }
         }
     };
 }
