@@ -1,9 +1,11 @@
 //! Files that are either whole or not there.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Writes a file by way of a temporary one in the same folder, which is renamed only when it is complete and on disk.
 ///
@@ -25,6 +27,28 @@ pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
     temporary.rename_to(&target)
 }
 
+/// Removes the temporary files of all writes under way in this process and refuses further ones: what a program calls when it is told to end at once, just before it does. Writes that it overtakes fail.
+pub fn abandon() {
+    let mut under_way = under_way();
+    under_way.is_abandoned = true;
+    for path in std::mem::take(&mut under_way.paths) {
+        // Nothing can be done about a failure here; the target is untouched either way.
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// The temporary files there are.
+struct UnderWay {
+    paths: BTreeSet<PathBuf>,
+    is_abandoned: bool,
+}
+
+fn under_way() -> MutexGuard<'static, UnderWay> {
+    static UNDER_WAY: Mutex<UnderWay> = Mutex::new(UnderWay { paths: BTreeSet::new(), is_abandoned: false });
+    // Whoever panicked while it held the lock left the set whole.
+    UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A file that is removed unless it is renamed.
 struct Temporary {
     path: Option<PathBuf>,
@@ -37,11 +61,18 @@ impl Temporary {
         if path.is_dir() || path.file_name().is_none() {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, format!("{} is a folder", path.display())));
         }
+        let mut under_way = under_way();
+        if under_way.is_abandoned {
+            return Err(io::Error::new(io::ErrorKind::Interrupted, "the program is about to end"));
+        }
         loop {
             let unique = COUNTER.fetch_add(1, Ordering::Relaxed);
             let temporary = path.with_file_name(format!(".{}-{unique}.mil-tmp", std::process::id()));
             match OpenOptions::new().write(true).create_new(true).open(&temporary) {
-                Ok(file) => return Ok((Temporary { path: Some(temporary) }, file)),
+                Ok(file) => {
+                    under_way.paths.insert(temporary.clone());
+                    return Ok((Temporary { path: Some(temporary) }, file));
+                }
                 // Left behind by a process of the same number that was killed.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
@@ -51,7 +82,9 @@ impl Temporary {
 
     fn rename_to(mut self, target: &Path) -> io::Result<()> {
         let path = self.path.as_ref().expect("taken only here");
+        let mut under_way = under_way();
         fs::rename(path, target)?;
+        under_way.paths.remove(path);
         self.path = None;
         Ok(())
     }
@@ -60,6 +93,7 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if let Some(path) = &self.path {
+            under_way().paths.remove(path);
             // Nothing can be done about a failure here; the target is untouched either way.
             let _ = fs::remove_file(path);
         }
