@@ -53,6 +53,7 @@ mod write;
 mod zip;
 
 pub use error::{DataError, Fault, Location, Part, Place, Uncarried};
+pub use formats::csv::CsvStream;
 pub use instances::{InstancesError, LabelledInstances};
 pub use options::{Column, Columns, Compression, CsvOptions, Format, Header, Limits, ReadOptions, WriteOptions};
 pub use read::{read, read_path};

@@ -39,6 +39,11 @@ impl<'a> Lines<'a> {
         }
     }
 
+    /// The next line, blank or not.
+    pub(crate) fn next_line(&mut self) -> Result<Option<Line<'_>>, DataError> {
+        if self.advance()? { self.current().map(Some) } else { Ok(None) }
+    }
+
     /// The location after the last line, for a text that ends too early.
     pub(crate) fn end(&self) -> Place {
         Place::Text { line: self.number.max(1), column: 1 }

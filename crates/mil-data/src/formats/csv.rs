@@ -4,7 +4,7 @@
 //! not count. We always write a header: `label,bag[,instance_label],f1,…,fd`.
 
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::io::{self, BufRead, Write};
 use std::ops::Range;
 
 use crate::columns::{Role, Roles, is_taken_for_feature, names_a_bag, names_a_label};
@@ -15,12 +15,7 @@ use crate::table::{BagTable, Declared, PlaceStyle, RowHead, Rows, UNLABELLED};
 use crate::text::{Line, Lines, Word, field_end, format_number, input, parse_number};
 
 pub(crate) fn read(mut lines: Lines<'_>, source_name: &str, options: &ReadOptions) -> Result<BagTable, DataError> {
-    let separator = options.csv.separator;
-    if !separator.is_ascii() || matches!(separator, b'"' | b'\n' | b'\r') {
-        let found = char::from(separator).escape_default().to_string();
-        let expected = "a separator of one ASCII character other than a quote or a line break";
-        return Err(input(source_name, Place::Whole, Fault::Expected { expected, found }));
-    }
+    check_separator(source_name, options.csv.separator)?;
     let mut rows = Rows::new(source_name, &options.limits, PlaceStyle::Text);
     let Some(first) = lines.next_filled()? else {
         return Err(input(source_name, lines.end(), Fault::Empty));
@@ -34,6 +29,107 @@ pub(crate) fn read(mut lines: Lines<'_>, source_name: &str, options: &ReadOption
     }
     let declared = Declared { feature_names: layout.header, classes: Vec::new() };
     rows.finish(Format::Csv, declared, lines.end())
+}
+
+fn check_separator(source_name: &str, separator: u8) -> Result<(), DataError> {
+    if separator.is_ascii() && !matches!(separator, b'"' | b'\n' | b'\r') {
+        return Ok(());
+    }
+    let found = char::from(separator).escape_default().to_string();
+    let expected = "a separator of one ASCII character other than a quote or a line break";
+    Err(input(source_name, Place::Whole, Fault::Expected { expected, found }))
+}
+
+/// The bags of a CSV text one after the other, each as soon as it is complete: when a row of another bag, a blank line or the end follows. Memory is that of one bag, so that the text may be endless.
+///
+/// A name that comes again after another opens a new bag. After an error nothing more comes.
+///
+/// ```
+/// use mil_data::{CsvStream, ReadOptions};
+/// let text = "label,bag,x\n1,a,0.5\n1,a,2\n0,b,3\n\n?,a,4\n";
+/// let bags: Vec<_> = CsvStream::new(text.as_bytes(), "feed", ReadOptions::default()).collect::<Result<_, _>>()?;
+/// let told = |bag: &mil_data::BagTable| (bag.names()[0].clone(), bag.n_instances(), bag.labels().next().unwrap().to_owned());
+/// let expected = [("a", 2, "1"), ("b", 1, "0"), ("a", 1, "?")].map(|(name, n, label)| (name.to_owned(), n, label.to_owned()));
+/// assert_eq!(bags.iter().map(told).collect::<Vec<_>>(), expected);
+/// # Ok::<(), mil_data::DataError>(())
+/// ```
+pub struct CsvStream<'a> {
+    lines: Lines<'a>,
+    source_name: &'a str,
+    options: ReadOptions,
+    layout: Option<Layout>,
+    /// Rows of the bag that is open.
+    open: Rows,
+    /// What went wrong in the row that closed the last bag.
+    failed: Option<DataError>,
+    is_over: bool,
+}
+
+impl<'a> CsvStream<'a> {
+    /// Reads lines as they come. `source_name` is what errors call the source.
+    pub fn new(reader: impl BufRead + 'a, source_name: &'a str, options: ReadOptions) -> CsvStream<'a> {
+        let lines = Lines::new(Box::new(reader), source_name, &options.limits);
+        let open = Rows::new(source_name, &options.limits, PlaceStyle::Text);
+        CsvStream { lines, source_name, options, layout: None, open, failed: None, is_over: false }
+    }
+
+    /// Reads until a bag is complete; `None` at the end.
+    fn next_bag(&mut self) -> Result<Option<BagTable>, DataError> {
+        check_separator(self.source_name, self.options.csv.separator)?;
+        while let Some(line) = self.lines.next_line()? {
+            if line.text.trim_ascii().is_empty() {
+                if self.open.n_instances() > 0 {
+                    return self.close().map(Some);
+                }
+                continue;
+            }
+            let is_first = self.layout.is_none();
+            if is_first {
+                self.layout = Some(Layout::of(&line, &self.options)?);
+            }
+            let layout = self.layout.as_ref().expect("the first line has set it");
+            if is_first && layout.header.is_some() {
+                continue;
+            }
+            let is_other = self.open.n_instances() > 0 && !self.open.continues(&layout.bag_of(&line)?);
+            let fresh = || Rows::new(self.source_name, &self.options.limits, PlaceStyle::Text);
+            let complete = is_other.then(|| std::mem::replace(&mut self.open, fresh()));
+            match (complete, layout.read_row(&line, &mut self.open)) {
+                (Some(rows), outcome) => {
+                    self.failed = outcome.err();
+                    return self.finish(rows).map(Some);
+                }
+                (None, outcome) => outcome?,
+            }
+        }
+        self.is_over = true;
+        if self.open.n_instances() > 0 { self.close().map(Some) } else { Ok(None) }
+    }
+
+    fn close(&mut self) -> Result<BagTable, DataError> {
+        let fresh = Rows::new(self.source_name, &self.options.limits, PlaceStyle::Text);
+        let rows = std::mem::replace(&mut self.open, fresh);
+        self.finish(rows)
+    }
+
+    fn finish(&self, rows: Rows) -> Result<BagTable, DataError> {
+        let feature_names = self.layout.as_ref().and_then(|layout| layout.header.clone());
+        rows.finish(Format::Csv, Declared { feature_names, classes: Vec::new() }, self.lines.end())
+    }
+}
+
+impl Iterator for CsvStream<'_> {
+    type Item = Result<BagTable, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let outcome = match self.failed.take() {
+            Some(error) => Err(error),
+            None if self.is_over => return None,
+            None => self.next_bag(),
+        };
+        self.is_over |= outcome.is_err();
+        outcome.transpose()
+    }
 }
 
 /// What the first line tells about all others.
@@ -73,6 +169,21 @@ impl Layout {
             feature_names.push(name);
         }
         Ok(Layout { roles, header: Some(feature_names), separator, max_columns })
+    }
+
+    /// The name of the bag that a row belongs to.
+    fn bag_of<'a>(&self, line: &Line<'a>) -> Result<Word<'a>, DataError> {
+        let mut bag = None;
+        for_each_field(line, self.separator, self.max_columns, |position, field| {
+            if self.roles.as_slice().get(position) == Some(&Role::Bag) {
+                bag = Some(field);
+            }
+            Ok(())
+        })?;
+        match bag {
+            Some(field) => filled(line, &field, Part::Bag),
+            None => Err(line.fault(line.text.len(), Fault::Missing { part: Part::Bag })),
+        }
     }
 
     fn read_row(&self, line: &Line<'_>, rows: &mut Rows) -> Result<(), DataError> {
