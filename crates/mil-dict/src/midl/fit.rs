@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use mil_core::{BagSet, FitError, Label, Learner, Params, argmax, stream};
+use mil_core::{BagSet, FitError, Label, Learner, Params, Tunable, argmax, stream};
 use mil_kernels::Kernel;
 use nalgebra::DMatrix;
 use rand::RngExt;
@@ -25,6 +25,19 @@ impl Learner for Midl {
 
     fn fit(&self, bags: &BagSet<Label>) -> Result<MidlModel, FitError> {
         self.fit_traced(bags).map(|(model, _)| model)
+    }
+}
+
+/// Nothing is shared: the values of base kernels depend on which instances stand where.
+impl Tunable for Midl {
+    type Values<'a> = ();
+
+    fn shares_values(&self, _: &Midl) -> bool {
+        true
+    }
+
+    fn values(&self, _: &BagSet<Label>) -> Result<(), FitError> {
+        Ok(())
     }
 }
 
