@@ -65,8 +65,8 @@ pub fn leading(scores: &[f64], n: usize) -> Vec<usize> {
 pub fn explanation(about: &About, data: &str, bags: &[Explained]) -> String {
     let n_wrong = bags.iter().filter(|bag| bag.actual.as_ref().is_some_and(|actual| *actual != bag.predicted)).count();
     let mut body = format!(
-        "<h1>Why {} bags score as they do</h1>\n<p class=\"lead\">Model: {} (features scaled: {}). Data: {}. A bar is what an instance says for the predicted label; the \
-         <span class=\"witness-word\">witness</span> says most. A feature's weight is what the score of the witness would lose if the feature had its mean over the data.",
+        "<h1>Why {} bags score as they do</h1>\n<p class=\"lead\">Model: {} (features scaled: {}). Data: {}. A bar is the score of an instance, or its posterior of the predicted class where there are many; the \
+         <span class=\"witness-word\">witness</span> has the highest. A feature's weight is what the score of the witness would lose if the feature had its mean over the data.",
         bags.len(),
         escaped(&about.learner),
         escaped(&about.scaling),
@@ -95,7 +95,7 @@ fn card(bag: &Explained) -> String {
         None => format!("predicted <b>{}</b>", escaped(&bag.predicted)),
     };
     let mut html = format!(
-        "<section>\n<h2>{}</h2>\n<p>Score {:.4}, {verdict}.</p>\n<div class=\"charts\">\n",
+        "<section>\n<h2>Bag {}</h2>\n<p>Score {:.4}, {verdict}.</p>\n<div class=\"charts\">\n",
         escaped(&bag.bag),
         bag.score
     );

@@ -1,7 +1,5 @@
 //! Ending at once, in a process of its own: after it nothing can be written any more.
 
-use std::io::Write;
-
 use mil_core::atomic_file;
 
 #[test]
