@@ -54,6 +54,10 @@ pub fn open(data: &str, reading: &Reading) -> Result<Source, CliError> {
 
 fn known(entry: &'static Entry, reading: &Reading) -> Result<Bags, CliError> {
     match entry.load(reading.folder.folder.as_deref())? {
+        DataSet::Binary(_) if reading.positive.is_some() || reading.multiclass => Err(CliError::Usage(format!(
+            "{} has two classes of its own; leave out --positive and --multiclass",
+            entry.name
+        ))),
         DataSet::Binary(bags) => Ok(Bags::Two(bags)),
         DataSet::Classes(bags) => match &reading.positive {
             None => Ok(Bags::Many(bags)),

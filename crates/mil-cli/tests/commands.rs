@@ -432,6 +432,17 @@ fn a_stream_is_predicted_before_it_is_learnt_and_resumes_to_the_bit() {
 }
 
 #[test]
+fn a_stream_goes_on_with_the_same_features_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let begun = "label,bag,size,weight\n1,a,1,2\n0,b,2,1\n";
+    mil(folder.path(), &["stream", "-l", "online-forest", "-o", "m.mil"]).write_stdin(begun).assert().success();
+    let swapped = "label,bag,weight,size\n1,a,1,2\n0,b,2,1\n";
+    let output =
+        mil(folder.path(), &["stream", "--resume", "m.mil"]).write_stdin(swapped).assert().code(1).get_output().clone();
+    assert!(String::from_utf8(output.stderr).unwrap().contains("feature 1 is named \"weight\""));
+}
+
+#[test]
 fn a_stream_that_breaks_keeps_what_it_has_learnt() {
     let folder = folder();
     let input = "label,bag,x\n1,a,1\n0,b,2\n1,c,oops\n";
@@ -529,6 +540,7 @@ fn a_newcomer_understands_what_is_wrong() {
         (&["info", "gap.csv"], "gap.csv, line 3, column 5"),
         (&["info", "bags.txt"], "there is no file"),
         (&["info", "fox"], "no data folder"),
+        (&["info", "musk1", "--positive", "pear"], "two classes of its own"),
         (&["evaluate", "-l", "mi-svn", "bags.csv"], "did you mean `mi-svm`?"),
         (&["evaluate", "-l", "mi-svm", "words.csv"], "--positive WORD"),
         (&["evaluate", "-l", "mi-svm", "plain.csv"], "no labels"),

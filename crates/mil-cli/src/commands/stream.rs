@@ -30,8 +30,14 @@ pub(super) fn run(args: &StreamArgs, common: &Common) -> Result<(), CliError> {
         .map(|table| Arrived::of(table?, args.reading.positive.as_deref()));
     let mut told = Told::new(common.format)?;
     let (about, saved) = match start {
-        Start::Mio(state, about) => (about, played(state, &mut bags, &mut told)),
-        Start::Forest(state, about) => (about, played(state, &mut bags, &mut told)),
+        Start::Mio(state, about) => {
+            let saved = played(state, &mut named(&about, &mut bags), &mut told);
+            (about, saved)
+        }
+        Start::Forest(state, about) => {
+            let saved = played(state, &mut named(&about, &mut bags), &mut told);
+            (about, saved)
+        }
         Start::Later(later) => {
             let n_held = if later.needs_median() { args.warm_up as usize } else { 1 };
             let mut held = Vec::new();
@@ -187,6 +193,18 @@ fn resumed(path: &Path) -> Result<Start, CliError> {
         return Ok(Start::Forest(Box::new(model_file::decode(&bytes).map_err(failed)?), about));
     }
     Err(CliError::ModelKind { path: path.to_owned(), kind })
+}
+
+/// The bags, as long as their features bear the names that the model knows.
+fn named<'a>(
+    about: &'a About,
+    bags: &'a mut dyn Iterator<Item = Result<Arrived, CliError>>,
+) -> impl Iterator<Item = Result<Arrived, CliError>> + 'a {
+    bags.map(|arrived| {
+        let arrived = arrived?;
+        about.require_features(&arrived.bags)?;
+        Ok(arrived)
+    })
 }
 
 /// What a stream has become.
