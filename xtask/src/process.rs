@@ -65,6 +65,12 @@ pub fn output_of(command: &mut Command) -> Result<String, Failure> {
     Err(Failure::new(format!("{} failed ({}):\n{}", shown(command), output.status, last_lines.join("\n"))))
 }
 
+/// The commit of the sources, with `-dirty` behind it where they have been changed since; empty outside a checkout.
+pub fn commit() -> String {
+    let describe = ["describe", "--always", "--dirty", "--exclude", "*"];
+    output_of(Command::new("git").current_dir(root()).args(describe)).unwrap_or_default().trim().to_owned()
+}
+
 /// Whether a program can be started at all.
 pub fn exists(program: impl AsRef<OsStr>) -> bool {
     let silent = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();

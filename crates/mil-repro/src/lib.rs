@@ -10,6 +10,7 @@ pub mod data;
 mod drawing;
 pub mod figure;
 pub mod figures;
+pub mod provenance;
 pub mod report;
 pub mod results;
 pub mod row;

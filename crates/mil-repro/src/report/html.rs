@@ -33,10 +33,16 @@ pub(super) fn page(results: &Results) -> String {
         escape(&machine.os),
         escape(&machine.arch)
     );
+    shell("Reproduction report", &body)
+}
+
+/// The page around a body.
+pub(super) fn shell(title: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>Reproduction report</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>{body}</main>\n\
-         </body>\n</html>\n"
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>{body}</main>\n\
+         </body>\n</html>\n",
+        escape(title)
     )
 }
 

@@ -12,10 +12,28 @@ use std::path::Path;
 
 use mil_core::atomic_file;
 
-use crate::figure::Table;
+use crate::figure::{Panel, Table};
 use crate::results::{Cell, DataState, Estimate, FigureResult, FigureState, FigureTiming, Raster, Results, RowResult};
 use crate::row::Published;
 use crate::rows;
+
+/// A page of its own with a title, in the look of the report; the body is HTML.
+#[must_use]
+pub fn page_of(title: &str, body: &str) -> String {
+    html::shell(title, body)
+}
+
+/// A panel as HTML with inline SVG, for a [`page_of`].
+#[must_use]
+pub fn plot_of(panel: &Panel) -> String {
+    plot::of(panel)
+}
+
+/// Makes text safe inside elements and quoted attributes of a [`page_of`].
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    html::escape(text)
+}
 
 /// What [`write()`] leaves in the folder.
 pub const FILES: [&str; 3] = ["results.json", "report.md", "report.html"];
