@@ -35,7 +35,7 @@ fn main() {
     }
     table.push(']');
     let mut files = String::from("&[\n");
-    for folder in ["src/methods", "src/experiments"] {
+    for folder in ["src/methods", "src/figures"] {
         for path in files_under(&here.join(folder)) {
             let name = path.strip_prefix(&here).expect("it lies there").display().to_string();
             let _ = writeln!(files, "    ({name:?}, {:?}),", hex(&fs::read(&path).expect("a source file")));

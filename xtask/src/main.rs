@@ -74,6 +74,7 @@ fn bench(names: &[String]) -> Result<(), Failure> {
 /// `cargo run` of a package, in the folder the user is in, so that the paths he gives mean what he means.
 fn run_in_release<'a>(cargo: &'a mut Command, package: &str) -> &'a mut Command {
     cargo.env("MIL_TARGET", process::target_folder());
+    cargo.env("MIL_ROOT", process::root());
     cargo.env("MIL_COMMIT", process::commit());
     cargo.args(["run", "--release", "--package", package, "--manifest-path"]);
     cargo.arg(process::root().join("Cargo.toml")).arg("--")

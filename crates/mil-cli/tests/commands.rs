@@ -253,10 +253,10 @@ fn an_evaluation_gives_the_figure_of_the_reproduction() {
     let folder = tempfile::tempdir().unwrap();
     let bags = mil_data::catalogue::musk1();
     let plan = CrossValidation { n_folds: 10, n_repeats: 1, seed: 1 };
-    let rows = mil_repro::rows::all();
+    let methods = mil_repro::methods::all();
     let figure_of = |id: &str| {
-        let row = rows.iter().find(|row| row.id == id).unwrap();
-        let report = (row.learner)("musk1").cross_validate(&plan, &bags, &()).unwrap();
+        let method = methods.iter().find(|method| method.id == id).unwrap();
+        let report = (method.learner)("musk1").cross_validate(&plan, 0, &bags, &()).unwrap();
         (report.accuracy().mean, report.roc_auc().unwrap().mean)
     };
     let found = |args: &[&str]| {

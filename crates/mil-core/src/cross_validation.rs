@@ -73,23 +73,71 @@ impl CrossValidation {
         L: Learner<Y>,
         L::Model: BagModel<Y>,
     {
+        let splits = self.folds().split(bags.labels())?;
+        run_splits(learner, bags, splits, observer)
+    }
+
+    /// One repetition alone, counted from 0: the same folds and figures as in the whole, so that it can be had piece by piece.
+    ///
+    /// # Errors
+    /// As for the whole, and if there is no such repetition.
+    pub fn run_repeat<Y, L>(
+        &self,
+        repeat_idx: usize,
+        learner: &L,
+        bags: &BagSet<Y>,
+        observer: &dyn Observer,
+    ) -> Result<CvReport<Y>, FitError>
+    where
+        Y: Target,
+        L: Learner<Y>,
+        L::Model: BagModel<Y>,
+    {
+        let splits = self.folds().split_repeat(bags.labels(), repeat_idx)?;
+        run_splits(learner, bags, splits, observer)
+    }
+
+    fn folds(&self) -> StratifiedKFold {
         let CrossValidation { n_folds, n_repeats, seed } = *self;
-        let splits = StratifiedKFold { n_folds, n_repeats, seed }.split(bags.labels())?;
-        let held_out: Vec<Result<Vec<Held<Y>>, FitError>> =
-            splits.par_iter().map(|split| run_split(learner, bags, split, observer)).collect();
-        let mut by_repeat: Vec<Vec<Option<Held<Y>>>> = vec![vec![None; bags.n_bags()]; n_repeats];
-        for (split, held) in splits.iter().zip(held_out) {
-            let Split { repeat_idx, fold_idx, .. } = *split;
-            let held = held.map_err(|source| FitError::Fold { repeat_idx, fold_idx, source: Box::new(source) })?;
-            for (&bag_idx, held) in split.test.iter().zip(held) {
-                by_repeat[repeat_idx][bag_idx] = Some(held);
-            }
+        StratifiedKFold { n_folds, n_repeats, seed }
+    }
+}
+
+/// Fits and scores on whole repetitions that follow one another.
+fn run_splits<Y, L>(
+    learner: &L,
+    bags: &BagSet<Y>,
+    splits: Vec<Split>,
+    observer: &dyn Observer,
+) -> Result<CvReport<Y>, FitError>
+where
+    Y: Target,
+    L: Learner<Y>,
+    L::Model: BagModel<Y>,
+{
+    let (first, n_repeats) = repeats(&splits);
+    let held_out: Vec<Result<Vec<Held<Y>>, FitError>> =
+        splits.par_iter().map(|split| run_split(learner, bags, split, observer)).collect();
+    let mut by_repeat: Vec<Vec<Option<Held<Y>>>> = vec![vec![None; bags.n_bags()]; n_repeats];
+    for (split, held) in splits.iter().zip(held_out) {
+        let Split { repeat_idx, fold_idx, .. } = *split;
+        let held = held.map_err(|source| FitError::Fold { repeat_idx, fold_idx, source: Box::new(source) })?;
+        for (&bag_idx, held) in split.test.iter().zip(held) {
+            by_repeat[repeat_idx - first][bag_idx] = Some(held);
         }
-        let (scores, predicted) = by_repeat
-            .into_iter()
-            .map(|repeat| repeat.into_iter().map(|held| held.expect("every bag is held out once")).unzip())
-            .unzip();
-        Ok(CvReport { splits, n_classes: bags.n_classes(), actual: bags.labels().to_vec(), scores, predicted })
+    }
+    let (scores, predicted) = by_repeat
+        .into_iter()
+        .map(|repeat| repeat.into_iter().map(|held| held.expect("every bag is held out once")).unzip())
+        .unzip();
+    Ok(CvReport { splits, n_classes: bags.n_classes(), actual: bags.labels().to_vec(), scores, predicted })
+}
+
+/// The first repetition of these splits, and how many there are.
+fn repeats(splits: &[Split]) -> (usize, usize) {
+    match (splits.first(), splits.last()) {
+        (Some(first), Some(last)) => (first.repeat_idx, last.repeat_idx + 1 - first.repeat_idx),
+        _ => (0, 0),
     }
 }
 
@@ -186,10 +234,12 @@ impl<Y: Target> CvReport<Y> {
     /// Accuracy on each test fold, in the order of [`splits`](Self::splits).
     #[must_use]
     pub fn fold_accuracies(&self) -> Vec<f64> {
+        let (first, _) = repeats(&self.splits);
         self.splits
             .iter()
             .map(|split| {
-                let predicted: Vec<Y> = split.test.iter().map(|&i| self.predicted[split.repeat_idx][i]).collect();
+                let of_repeat = &self.predicted[split.repeat_idx - first];
+                let predicted: Vec<Y> = split.test.iter().map(|&i| of_repeat[i]).collect();
                 let actual: Vec<Y> = split.test.iter().map(|&i| self.actual[i]).collect();
                 accuracy(&predicted, &actual)
             })

@@ -58,6 +58,14 @@ pub enum SplitError {
         /// Repetitions asked for.
         n_repeats: usize,
     },
+    /// A repetition beyond the last.
+    #[error("there is no repetition {repeat_idx}, they count from 0 to below {n_repeats}")]
+    Repeat {
+        /// The one asked for, from 0.
+        repeat_idx: usize,
+        /// Repetitions there are.
+        n_repeats: usize,
+    },
 }
 
 impl StratifiedKFold {
@@ -75,15 +83,30 @@ impl StratifiedKFold {
         if !(1..=MAX_REPEATS).contains(&self.n_repeats) {
             return Err(SplitError::Repeats { n_repeats: self.n_repeats });
         }
-        let mut splits = Vec::with_capacity(self.n_folds * self.n_repeats);
-        for repeat_idx in 0..self.n_repeats {
-            let fold_of = self.deal(labels, repeat_idx);
-            for fold_idx in 0..self.n_folds {
-                let (test, train) = (0..labels.len()).partition(|&bag_idx| fold_of[bag_idx] == fold_idx);
-                splits.push(Split { repeat_idx, fold_idx, train, test });
-            }
+        Ok((0..self.n_repeats).flat_map(|repeat_idx| self.folds(labels, repeat_idx)).collect())
+    }
+
+    /// The splits of one repetition, the same as among [all of them](Self::split).
+    ///
+    /// # Errors
+    /// As for all of them, and if there is no such repetition.
+    pub fn split_repeat<Y: BagLabel>(&self, labels: &[Y], repeat_idx: usize) -> Result<Vec<Split>, SplitError> {
+        if !(2..=labels.len()).contains(&self.n_folds) {
+            return Err(SplitError::Folds { n_folds: self.n_folds, n_bags: labels.len() });
         }
-        Ok(splits)
+        if repeat_idx >= self.n_repeats {
+            return Err(SplitError::Repeat { repeat_idx, n_repeats: self.n_repeats });
+        }
+        Ok(self.folds(labels, repeat_idx))
+    }
+
+    fn folds<Y: BagLabel>(&self, labels: &[Y], repeat_idx: usize) -> Vec<Split> {
+        let fold_of = self.deal(labels, repeat_idx);
+        let split = |fold_idx| {
+            let (test, train) = (0..labels.len()).partition(|&bag_idx| fold_of[bag_idx] == fold_idx);
+            Split { repeat_idx, fold_idx, train, test }
+        };
+        (0..self.n_folds).map(split).collect()
     }
 
     /// The fold of every bag. The deal goes on where the previous class ended, so that folds differ by one bag at the most.

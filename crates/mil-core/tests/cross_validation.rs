@@ -239,3 +239,18 @@ fn a_score_that_is_not_finite_is_refused_by_the_wrappers() {
         assert!(matches!(outcome, Err(FitError::Overflow { value: f64::INFINITY, .. })), "{outcome:?}");
     }
 }
+
+#[test]
+fn repetitions_one_by_one_are_the_whole() {
+    let (bags, learner) = (overlapping(), NearestCentroid::default());
+    let plan = CrossValidation { n_folds: 4, n_repeats: 3, seed: 7 };
+    let whole = plan.run(&learner, &bags, &()).unwrap();
+    for repeat_idx in 0..3 {
+        let one = plan.run_repeat(repeat_idx, &learner, &bags, &()).unwrap();
+        assert_eq!(one.scores(), &whole.scores()[repeat_idx..=repeat_idx]);
+        assert_eq!(one.splits(), &whole.splits()[4 * repeat_idx..4 * (repeat_idx + 1)]);
+        assert_eq!(one.fold_accuracies(), whole.fold_accuracies()[4 * repeat_idx..4 * (repeat_idx + 1)]);
+    }
+    let refused = plan.run_repeat(3, &learner, &bags, &()).unwrap_err();
+    assert_eq!(refused.to_string(), "there is no repetition 3, they count from 0 to below 3");
+}

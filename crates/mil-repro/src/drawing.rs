@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::comparison::Comparison;
+
 /// Series of one panel that a reader can still tell apart by colour and mark; those of one name and style count once.
 pub const MAX_SERIES: usize = 6;
 /// Levels of one panel that a reader can still tell apart by their dashes.
@@ -18,6 +20,8 @@ pub struct Drawing {
     pub tables: Vec<Table>,
     /// Sentences with figures measured, such as "slope over the last decade -0.49"; fixed by the seed as well.
     pub findings: Vec<String>,
+    /// Figures that the paper prints as well, in its order.
+    pub comparisons: Vec<Comparison>,
     /// Panels that show times.
     pub timed: Vec<Panel>,
     /// Tables that tell times.
@@ -35,7 +39,14 @@ impl Drawing {
     pub fn check(&self) -> Result<(), DrawingError> {
         self.panels.iter().chain(&self.timed).try_for_each(Panel::check)?;
         self.pictures.iter().try_for_each(Picture::check)?;
-        self.tables.iter().chain(&self.timed_tables).try_for_each(Table::check)
+        self.tables.iter().chain(&self.timed_tables).try_for_each(Table::check)?;
+        self.comparisons.iter().try_for_each(|comparison| {
+            if !comparison.runs.is_empty() && comparison.runs.iter().all(|value| value.is_finite()) {
+                return Ok(());
+            }
+            let Comparison { line, column, .. } = comparison.clone();
+            Err(DrawingError::Comparison { line, column })
+        })
     }
 }
 
@@ -309,6 +320,14 @@ pub struct Level {
 /// Why a drawing cannot be drawn.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DrawingError {
+    /// A figure to be compared with what is printed has no run, or one that is not a finite number.
+    #[error("comparison {line:?}, {column:?}: expected at least one run, each a finite number")]
+    Comparison {
+        /// The line of the paper's table.
+        line: String,
+        /// The column.
+        column: String,
+    },
     /// A number of a series has no place in the panel.
     #[error("panel {panel:?}, series {series:?}, point {point_idx}: {fault}")]
     Point {

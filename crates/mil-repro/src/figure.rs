@@ -6,11 +6,14 @@ use mil_core::{BagSet, ClassId, FitError, Label};
 use mil_data::LabelledInstances;
 use mil_data::catalogue::DataSet;
 
+use crate::code;
+pub use crate::comparison::{Better, Comparison, Printed, Spread};
 pub use crate::drawing::{
     AxisSpec, Drawing, DrawingError, Fault, Level, MAX_LEVELS, MAX_SERIES, Panel, Picture, PictureRow, Point, Scale,
     Series, Style, Table,
 };
-use crate::run::Progress;
+use crate::papers::Paper;
+use crate::progress::Progress;
 
 /// A figure of a paper, or a table of another kind than that of the rows, and how to recompute it.
 pub struct Figure {
@@ -18,16 +21,30 @@ pub struct Figure {
     pub id: &'static str,
     /// What it shows.
     pub title: &'static str,
-    /// Paper and figure.
-    pub source: &'static str,
+    /// The paper.
+    pub paper: Paper,
+    /// Where in the paper: the figure or table.
+    pub place: &'static str,
     /// Data, fixed parameters and what is drawn, in a sentence or two.
     pub protocol: &'static str,
     /// The data sets of the catalogue it needs, by name; none where it generates its own.
     pub data: &'static [&'static str],
     /// The data sets of the catalogue it uses where they are there, by name; where one is not, it runs on generated data, and the report says so.
     pub optional: &'static [&'static str],
+    /// The crates of the workspace that compute it.
+    pub code: &'static [&'static str],
+    /// The file that states it: `file!()`.
+    pub source: &'static str,
     /// Computes it. Whatever it draws at random follows from the context's seed, and not from the number of threads.
     pub draw: fn(&Context<'_>) -> Result<Drawing, FitError>,
+}
+
+impl Figure {
+    /// Tells this code from another.
+    #[must_use]
+    pub fn code_version(&self) -> String {
+        code::version(self.code, self.source)
+    }
 }
 
 /// What a figure is drawn from.
@@ -105,13 +122,12 @@ impl<'a> Context<'a> {
     pub fn start(&self, n_steps: usize) {
         self.n_steps.store(n_steps, Ordering::Relaxed);
         self.n_done.store(0, Ordering::Relaxed);
-        self.progress.start_steps(n_steps);
     }
 
     /// Tells that a step is done, and which; from any thread.
     pub fn step(&self, what: &str) {
         let n_done = self.n_done.fetch_add(1, Ordering::Relaxed) + 1;
-        self.progress.step(&format!("{}: {n_done} of {}, {what}", self.id, self.n_steps.load(Ordering::Relaxed)));
+        self.progress.say(&format!("{}: {n_done} of {}, {what}", self.id, self.n_steps.load(Ordering::Relaxed)));
     }
 
     /// Says something else of interest on the way.

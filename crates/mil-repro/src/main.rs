@@ -3,14 +3,17 @@
 
 use std::error::Error;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use mil_repro::figure::Figure;
-use mil_repro::results::Protocol;
-use mil_repro::row::Row;
-use mil_repro::{data, figures, report, rows, run};
+use mil_repro::check::Snapshot;
+use mil_repro::progress::Progress;
+use mil_repro::results::{Protocol, Results, RunRecord};
+use mil_repro::run::{Plan, Shard, ShardDone};
+use mil_repro::selection::Selection;
+use mil_repro::store::{Merged, Store};
+use mil_repro::{data, report};
 
 /// Recompute the papers' tables and figures; look after the data they need.
 #[derive(Parser)]
@@ -23,7 +26,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Recompute the tables and figures and write results.json, report.md and report.html
-    Reproduce(Reproduce),
+    Reproduce(Box<Reproduce>),
     /// List, verify and obtain data sets
     Data {
         #[command(subcommand)]
@@ -34,13 +37,16 @@ enum Command {
 }
 
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
 struct Reproduce {
-    /// Rows and figures to compute, by name; all when none is given
+    #[command(subcommand)]
+    action: Option<ReproduceAction>,
+    /// Tables, figures and methods to compute, by name; all when none is given
     names: Vec<String>,
-    /// The short run: five repetitions instead of ten, rows that take long on Musk1 alone, figures with fewer points
+    /// The short run: repetitions as by default, most methods on Musk1 alone, figures with fewer points
     #[arg(long)]
     quick: bool,
-    /// Repetitions of each cross-validation [default: the row's own, else 10; 5 with --quick]
+    /// Repetitions of each cross-validation [default: as many as the paper's, else 3]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000))]
     repeats: Option<u16>,
     #[command(flatten)]
@@ -51,12 +57,54 @@ struct Reproduce {
     /// Fixes the folds, and what figures draw at random
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    #[command(flatten)]
+    out: OutFolder,
+    /// Compute what is stored already once more
+    #[arg(long)]
+    force: bool,
+    /// Compute one part of several, as in 2/8, and write no report: `merge` joins the parts
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["check", "snapshot", "list"])]
+    shard: Option<Shard>,
+    /// Compare with the committed snapshot, or with another, and fail if figures have drifted
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    #[expect(clippy::option_option, reason = "absent, bare, or with a file")]
+    check: Option<Option<PathBuf>>,
+    /// Write the report to this file as well, and what `--check` needs beside it, as in docs/results.md
+    #[arg(long, value_name = "FILE")]
+    snapshot: Option<PathBuf>,
+    /// List what there is to compute and stop
+    #[arg(long)]
+    list: bool,
+}
+
+#[derive(Subcommand)]
+enum ReproduceAction {
+    /// Join the results of shards into one folder
+    Merge {
+        /// The folders that were given to the shards as --out
+        #[arg(required = true)]
+        folders: Vec<PathBuf>,
+        #[command(flatten)]
+        out: OutFolder,
+    },
+}
+
+/// The snapshot in the folder of the workspace, which `cargo xtask` tells.
+fn committed_snapshot() -> PathBuf {
+    std::env::var_os("MIL_ROOT").map_or_else(PathBuf::new, PathBuf::from).join("docs/results.json")
+}
+
+#[derive(Args)]
+struct OutFolder {
     /// Folder for the results [default: target/reproduce]
     #[arg(long)]
     out: Option<PathBuf>,
-    /// List the rows and figures and stop
-    #[arg(long)]
-    list: bool,
+}
+
+impl OutFolder {
+    fn path(&self) -> PathBuf {
+        self.out.clone().unwrap_or_else(|| in_target("reproduce"))
+    }
 }
 
 #[derive(Args)]
@@ -134,31 +182,47 @@ fn look_after(action: DataAction, folder: &DataFolder) -> Result<(), Box<dyn Err
 }
 
 fn reproduce(options: &Reproduce) -> Result<(), Box<dyn Error>> {
-    let (rows, figures) = chosen(&options.names, rows::all(), figures::all())?;
+    if let Some(ReproduceAction::Merge { folders, out }) = &options.action {
+        return merge(folders, &out.path());
+    }
+    let selection = Selection::of(&options.names)?;
     if options.list {
-        for row in &rows {
-            say(&format!("{:<28} {} ({})", row.id, row.method, row.settings))?;
-        }
-        for figure in &figures {
-            say(&format!("{:<28} {} ({})", figure.id, figure.title, figure.source))?;
-        }
-        return Ok(());
+        return list(&selection);
     }
     let data_dir = options.folder.path(false)?;
-    let out = options.out.clone().unwrap_or_else(|| in_target("reproduce"));
+    let out = options.out.path();
     report::prepare(&out)?;
+    let store = Store::open(&out)?;
     if let Some(jobs) = options.jobs {
         rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build_global()?;
     }
-    let n_repeats = options.repeats.map_or(if options.quick { 5 } else { 10 }, usize::from);
-    let repeats_given = options.repeats.is_some();
-    let protocol = Protocol { n_folds: 10, n_repeats, repeats_given, seed: options.seed, quick: options.quick };
-    let columns = if rows.is_empty() { &[][..] } else { &rows::DATA };
-    let results = run::run(&rows, columns, &figures, &protocol, Some(&data_dir), &run::Progress::to_stderr())?;
-    report::write(&out, &results)?;
-    say(&report::summary(&results))?;
+    let plan = Plan {
+        selection: &selection,
+        protocol: Protocol {
+            n_folds: 10,
+            repeats: options.repeats.map(usize::from),
+            seed: options.seed,
+            quick: options.quick,
+        },
+        data_dir: Some(&data_dir),
+        store: &store,
+        force: options.force,
+        progress: &Progress::to_stderr(),
+    };
+    if let Some(shard) = options.shard {
+        return run_shard(&plan, shard, &out);
+    }
+    let (results, record) = plan.run()?;
+    report::write(&out, &results, &record)?;
+    say(&report::summary(&results, &record))?;
     for file in report::FILES {
         say(&out.join(file).display().to_string())?;
+    }
+    if let Some(path) = &options.snapshot {
+        write_snapshot(path, &plan, &results, &record)?;
+    }
+    if let Some(path) = &options.check {
+        check(&path.clone().unwrap_or_else(committed_snapshot), &results)?;
     }
     match results.n_failed() {
         0 => Ok(()),
@@ -166,55 +230,64 @@ fn reproduce(options: &Reproduce) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The rows and figures of these names, or all.
-fn chosen(names: &[String], mut rows: Vec<Row>, mut figures: Vec<Figure>) -> Result<(Vec<Row>, Vec<Figure>), String> {
-    let known: Vec<&str> = rows.iter().map(|row| row.id).chain(figures.iter().map(|figure| figure.id)).collect();
-    if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
-        let hint =
-            mil_core::nearest_name(unknown, &known).map_or(String::new(), |near| format!("did you mean {near}? "));
-        return Err(format!("there is no row or figure {unknown:?}; {hint}known: {}", known.join(", ")));
-    }
-    let is_wanted = |id: &str| names.is_empty() || names.iter().any(|name| name == id);
-    rows.retain(|row| is_wanted(row.id));
-    figures.retain(|figure| is_wanted(figure.id));
-    Ok((rows, figures))
+/// The report, and beside it what a later `--check` compares with: this run, and short runs on its data and without any.
+fn write_snapshot(path: &Path, plan: &Plan<'_>, results: &Results, record: &RunRecord) -> Result<(), Box<dyn Error>> {
+    let quick = Protocol { quick: true, ..plan.protocol };
+    let on_data = Plan { protocol: quick, ..*plan }.run()?.0;
+    let without = Plan { protocol: quick, data_dir: None, ..*plan }.run()?.0;
+    let snapshot = Snapshot::of(results, &[on_data, without], record.provenance.clone());
+    let beside = path.with_extension("json");
+    report::write_text(path, &report::markdown(results, record))?;
+    report::write_text(&beside, &report::json(&snapshot)?)?;
+    say(&format!("{}\n{}", path.display(), beside.display()))?;
+    Ok(())
 }
 
-#[cfg(test)]
-mod tests {
-    use mil_repro::figure::Drawing;
-
-    use super::*;
-
-    /// What is chosen by these names out of all rows and one figure.
-    fn chosen_by(names: &[&str]) -> Result<(Vec<&'static str>, Vec<&'static str>), String> {
-        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-        let figure = Figure {
-            id: "toy-fig1",
-            title: "",
-            source: "",
-            protocol: "",
-            data: &[],
-            optional: &[],
-            draw: |_| Ok(Drawing::default()),
-        };
-        let (rows, figures) = chosen(&names, rows::all(), vec![figure])?;
-        Ok((rows.iter().map(|row| row.id).collect(), figures.iter().map(|figure| figure.id).collect()))
+/// Fails if what was computed has drifted from a snapshot.
+fn check(path: &Path, results: &Results) -> Result<(), Box<dyn Error>> {
+    let snapshot = Snapshot::read(path)?;
+    let drift = snapshot.compare(results)?;
+    say(&drift.report(&snapshot))?;
+    match drift.drifted.len() {
+        0 => Ok(()),
+        n_drifted => Err(format!("{n_drifted} cells and figures have drifted from {}", path.display()).into()),
     }
+}
 
-    #[test]
-    fn a_name_is_that_of_a_row_or_of_a_figure() {
-        assert_eq!(chosen_by(&["toy-fig1", "mi-svm"]), Ok((vec!["mi-svm"], vec!["toy-fig1"])));
-        assert_eq!(chosen_by(&["toy-fig1"]), Ok((vec![], vec!["toy-fig1"])));
-        assert_eq!(chosen_by(&["mi-svm"]), Ok((vec!["mi-svm"], vec![])));
-        assert_eq!(chosen_by(&[]).map(|(rows, figures)| (rows.len(), figures.len())), Ok((rows::all().len(), 1)));
+fn list(selection: &Selection) -> Result<(), Box<dyn Error>> {
+    say("Tables, each of cells of methods on data sets:")?;
+    for table in &selection.tables {
+        say(&format!("  {:<28} {} ({}, {})", table.id, table.title, table.paper.short(), table.place))?;
     }
+    say("Figures, and tables of other kinds:")?;
+    for figure in &selection.figures {
+        say(&format!("  {:<28} {} ({}, {})", figure.id, figure.title, figure.paper.short(), figure.place))?;
+    }
+    say("Methods, with the data sets that are asked for:")?;
+    for (method, data) in &selection.methods {
+        say(&format!("  {:<28} {} on {}: {}", method.id, method.name, data.join(", "), method.settings))?;
+    }
+    Ok(())
+}
 
-    #[test]
-    fn a_mistyped_name_gets_a_hint_from_rows_and_figures() {
-        for (name, near) in [("toy-fig", "toy-fig1"), ("mi-svn", "mi-svm")] {
-            let said = chosen_by(&[name]).unwrap_err();
-            assert!(said.contains(&format!("did you mean {near}?")) && said.contains("row or figure"), "{said}");
-        }
+fn run_shard(plan: &Plan<'_>, shard: Shard, out: &Path) -> Result<(), Box<dyn Error>> {
+    let ShardDone { n_computed, n_stored, n_failed } = plan.run_shard(shard)?;
+    say(&format!(
+        "Shard {}/{}: {n_computed} pieces computed, {n_stored} there before. When all shards are done: cargo xtask reproduce merge {} ... --out FOLDER",
+        shard.number,
+        shard.of,
+        out.display()
+    ))?;
+    if n_failed > 0 { Err(format!("{n_failed} pieces failed").into()) } else { Ok(()) }
+}
+
+fn merge(folders: &[PathBuf], out: &Path) -> Result<(), Box<dyn Error>> {
+    report::prepare(out)?;
+    let store = Store::open(out)?;
+    for folder in folders {
+        let Merged { n_new, n_known } = store.merge(folder)?;
+        say(&format!("{}: {n_new} results taken over, {n_known} known", folder.display()))?;
     }
+    say(&format!("Now the report, with the options of the shards: cargo xtask reproduce --out {}", out.display()))?;
+    Ok(())
 }

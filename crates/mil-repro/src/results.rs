@@ -1,72 +1,67 @@
-//! What a run found out: the content of `results.json`.
+//! What a run found out: the content of `results.json` and of `run.json`.
 //!
-//! The same seed gives the same file whatever the number of threads, but for the blocks `timing`, `figure_timing` and `machine`, which are kept apart for that reason.
+//! The same code, data and seed give the same `results.json` to the byte, whatever the number of threads and however often the run was interrupted. When, where and how long is
+//! in `run.json`, which is kept apart for that reason.
 
+use mil_core::stats::Summary;
 use serde::{Deserialize, Serialize};
 
+use crate::comparison::{Comparison, Printed, Verdict};
 use crate::figure::{Panel, Picture, PictureRow, Table};
-use crate::row::Row;
+use crate::papers::Paper;
+use crate::provenance::Provenance;
 
 /// Name and version of the layout of `results.json`.
-pub const SCHEMA: &str = "mil-repro/6";
+pub const SCHEMA: &str = "mil-repro/7";
 
-/// The outcome of a run.
+/// Name and version of the layout of `run.json`.
+pub const RUN_SCHEMA: &str = "mil-repro-run/1";
+
+/// The outcome of a run, as far as code, data and seed fix it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Results {
     /// Always [`SCHEMA`].
     pub schema: String,
-    /// Version of this package.
-    pub version: String,
     /// How it was measured.
     pub protocol: Protocol,
-    /// The data sets, in the order of the columns.
+    /// The data sets that were asked for.
     pub data: Vec<Data>,
-    /// The rows, each with one cell per data set.
-    pub rows: Vec<RowResult>,
-    /// The figures, as far as the seed fixes them.
+    /// The methods that were cross-validated, each with its cells.
+    pub methods: Vec<MethodResult>,
+    /// The tables of papers, which put these cells beside what is printed.
+    pub tables: Vec<TableResult>,
+    /// The figures, and tables of other kinds.
     pub figures: Vec<FigureResult>,
-    /// Seconds spent fitting, summed over all folds; row by row, data set by data set.
-    pub timing: Vec<Vec<Option<f64>>>,
-    /// What the figures tell of times, one for each.
-    pub figure_timing: Vec<FigureTiming>,
-    /// Where it ran.
-    pub machine: Machine,
 }
 
 impl Results {
     /// How many cells and figures have data and came to nothing.
     #[must_use]
     pub fn n_failed(&self) -> usize {
-        let cells = self.rows.iter().flat_map(|row| &row.cells);
-        cells.filter(|cell| matches!(cell, Cell::Failed { .. })).count()
+        let cells = self.methods.iter().flat_map(|method| &method.cells);
+        cells.filter(|cell| matches!(cell.state, CellState::Failed { .. })).count()
             + self.figures.iter().filter(|figure| matches!(figure.state, FigureState::Failed { .. })).count()
+    }
+
+    /// What a method came to on a data set, where that was asked for.
+    #[must_use]
+    pub fn cell(&self, method: &str, data: &str) -> Option<&Cell> {
+        let method = self.methods.iter().find(|known| known.id == method)?;
+        method.cells.iter().find(|cell| cell.data == data)
     }
 }
 
 /// How it was measured.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Protocol {
     /// Folds of each cross-validation.
     pub n_folds: usize,
-    /// Repetitions with other folds, of rows that state none of their own.
-    pub n_repeats: usize,
-    /// Whether the repetitions were asked for, and so hold for all rows.
-    pub repeats_given: bool,
-    /// Fixes the folds.
+    /// Repetitions that were asked for, for all cells.
+    pub repeats: Option<usize>,
+    /// Fixes the folds, and what figures draw at random.
     pub seed: u64,
     /// Whether this is the short run.
     pub quick: bool,
-}
-
-impl Protocol {
-    /// Repetitions of a row: its own in a full run in which none were asked for.
-    #[must_use]
-    pub fn repeats_of(&self, row: &Row) -> usize {
-        match row.repeats {
-            Some(n_repeats) if !self.quick && !self.repeats_given => n_repeats,
-            _ => self.n_repeats,
-        }
-    }
 }
 
 /// A data set and whether it was there.
@@ -86,14 +81,12 @@ pub struct Data {
 pub enum DataState {
     /// Read and verified.
     Present {
-        /// Number of bags.
-        n_bags: usize,
-        /// Number of positive bags.
-        n_positive: usize,
-        /// Number of instances.
-        n_instances: usize,
-        /// Number of features.
-        n_features: usize,
+        /// What it holds.
+        contents: String,
+        /// Share of the larger of two classes: what always saying the same would reach.
+        larger_class: Option<f64>,
+        /// SHA-256 of the uncompressed file of each part, that of the first of several equally good ones.
+        sha256: Vec<String>,
     },
     /// Not there, or not the file meant.
     Absent {
@@ -102,31 +95,41 @@ pub enum DataState {
     },
 }
 
-/// A row and what its cells came to.
+/// A method and what its cells came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RowResult {
-    /// Short name of the row.
+pub struct MethodResult {
+    /// Short name.
     pub id: String,
-    /// Name of the method for people.
-    pub method: String,
+    /// Name for people.
+    pub name: String,
     /// The parameters.
     pub settings: String,
-    /// Repetitions of its cross-validations.
-    pub n_repeats: usize,
-    /// One per data set, in their order.
+    /// Tells the code from any other.
+    pub code: String,
+    /// One for each data set that was asked for.
     pub cells: Vec<Cell>,
 }
 
 /// What one method came to on one data set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// The data set.
+    pub data: String,
+    /// What it came to.
+    #[serde(flatten)]
+    pub state: CellState,
+}
+
+/// What a cell came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "state")]
-pub enum Cell {
+pub enum CellState {
     /// Measured.
     Measured {
-        /// Share of bags labelled right.
-        accuracy: Estimate,
-        /// Area under the ROC curve.
-        auc: Option<Estimate>,
+        /// Share of bags labelled right, of each repetition.
+        accuracies: Vec<f64>,
+        /// Area under the ROC curve, of each repetition; none where a repetition has none.
+        aucs: Vec<f64>,
     },
     /// The data set was not there.
     NoData,
@@ -139,6 +142,67 @@ pub enum Cell {
     },
 }
 
+impl CellState {
+    /// Accuracy over the repetitions, where it was measured.
+    #[must_use]
+    pub fn accuracy(&self) -> Option<Estimate> {
+        match self {
+            CellState::Measured { accuracies, .. } => Some(Estimate::of(accuracies)),
+            _ => None,
+        }
+    }
+
+    /// Area under the ROC curve over the repetitions, where it was measured.
+    #[must_use]
+    pub fn auc(&self) -> Option<Estimate> {
+        match self {
+            CellState::Measured { aucs, .. } if !aucs.is_empty() => Some(Estimate::of(aucs)),
+            _ => None,
+        }
+    }
+}
+
+/// A table of a paper: what it prints, and how our cells stand to it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TableResult {
+    /// Short name.
+    pub id: String,
+    /// The paper.
+    pub paper: Paper,
+    /// Where in the paper.
+    pub place: String,
+    /// What it shows.
+    pub title: String,
+    /// How it is measured here.
+    pub protocol: String,
+    /// The data sets, by name.
+    pub columns: Vec<String>,
+    /// The lines.
+    pub lines: Vec<LineResult>,
+}
+
+/// A line of a paper's table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LineResult {
+    /// What the paper calls the method.
+    pub name: String,
+    /// Our method; none where there is none.
+    pub method: Option<String>,
+    /// One for each column.
+    pub cells: Vec<TableCell>,
+}
+
+/// What a paper prints in a cell, and how ours stands to it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TableCell {
+    /// The paper's figure, in percent, where it has one.
+    pub printed: Option<Printed>,
+    /// How ours stands to it, where both are there.
+    pub verdict: Option<Verdict>,
+    /// What is to be said of it.
+    pub note: Option<String>,
+}
+
 /// A figure and what it came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FigureResult {
@@ -146,10 +210,14 @@ pub struct FigureResult {
     pub id: String,
     /// What it shows.
     pub title: String,
-    /// Paper and figure.
-    pub source: String,
+    /// The paper.
+    pub paper: Paper,
+    /// Where in the paper.
+    pub place: String,
     /// Data, fixed parameters and what is drawn.
     pub protocol: String,
+    /// Tells the code from any other.
+    pub code: String,
     /// The data sets it needs, by name.
     pub data: Vec<String>,
     /// The data sets it uses where they are there, by name.
@@ -166,14 +234,11 @@ pub struct FigureResult {
 pub enum FigureState {
     /// Drawn.
     Drawn {
-        /// The panels that the seed fixes.
-        panels: Vec<Panel>,
-        /// The pictures, rounded to bytes.
-        pictures: Vec<Raster>,
-        /// The tables that the seed fixes.
-        tables: Vec<Table>,
-        /// Sentences with figures measured.
-        findings: Vec<String>,
+        /// What the seed fixes.
+        #[serde(flatten)]
+        drawn: Drawn,
+        /// How its figures stand to those printed, one for each of its comparisons.
+        judged: Vec<Judged>,
     },
     /// A data set that it needs was not there.
     NoData {
@@ -185,6 +250,43 @@ pub enum FigureState {
         /// Why.
         reason: String,
     },
+}
+
+/// What the seed fixes of a figure.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Drawn {
+    /// The panels.
+    pub panels: Vec<Panel>,
+    /// The pictures, rounded to bytes.
+    pub pictures: Vec<Raster>,
+    /// The tables.
+    pub tables: Vec<Table>,
+    /// Sentences with figures measured.
+    pub findings: Vec<String>,
+    /// Figures that the paper prints as well.
+    pub comparisons: Vec<Comparison>,
+}
+
+/// How a comparison came out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    /// How ours stands to what is printed.
+    pub verdict: Verdict,
+    /// What is to be said of it.
+    pub note: Option<String>,
+}
+
+/// When, where and how long: what differs from run to run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Always [`RUN_SCHEMA`].
+    pub schema: String,
+    /// When, where and from which code.
+    pub provenance: Provenance,
+    /// Seconds spent fitting for each cell, summed over folds and repetitions; method by method, cell by cell.
+    pub fit_seconds: Vec<Vec<Option<f64>>>,
+    /// What the figures tell of times, one for each.
+    pub figure_timing: Vec<FigureTiming>,
 }
 
 /// A [`Picture`] as it is kept: a byte for each pixel.
@@ -267,34 +369,32 @@ pub struct Estimate {
     pub mean: f64,
     /// Half the width of its 95 % confidence interval, from two repetitions on.
     pub half_width: Option<f64>,
+    /// The repetitions.
+    pub n_runs: usize,
 }
 
-impl From<mil_core::stats::Summary> for Estimate {
-    fn from(summary: mil_core::stats::Summary) -> Estimate {
-        Estimate { mean: summary.mean, half_width: summary.half_width }
+impl Estimate {
+    /// Of these, of which there is at least one.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Estimate {
+        Summary::of(values).into()
     }
 }
 
-/// Where a run took place.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Machine {
-    /// Operating system.
-    pub os: String,
-    /// Instruction set.
-    pub arch: String,
-    /// Threads used.
-    pub n_threads: usize,
+/// `78.3 ± 2.1`, in percent.
+pub(crate) fn percent(estimate: Estimate) -> String {
+    match estimate.half_width {
+        Some(half_width) => format!("{:.1} ± {:.1}", 100.0 * estimate.mean, 100.0 * half_width),
+        None => format!("{:.1}", 100.0 * estimate.mean),
+    }
 }
 
-impl Machine {
-    /// This one.
-    #[must_use]
-    pub fn this() -> Machine {
-        Machine {
-            os: std::env::consts::OS.to_owned(),
-            arch: std::env::consts::ARCH.to_owned(),
-            n_threads: rayon::current_num_threads(),
-        }
+impl From<Summary> for Estimate {
+    fn from(summary: Summary) -> Estimate {
+        Estimate { mean: summary.mean, half_width: summary.half_width, n_runs: summary.n }
     }
 }
 

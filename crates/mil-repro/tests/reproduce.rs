@@ -1,104 +1,290 @@
-//! A run from rows to report, on the shipped data and with data missing.
+//! A run from methods to report, on the shipped data and with data missing.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use mil_core::{FitError, Label};
+use mil_repro::comparison::Verdict;
 use mil_repro::figure::{
-    AxisSpec, Context, Drawing, Figure, Level, Panel, Picture, PictureRow, Point, Series, Style, Table,
+    AxisSpec, Better, Comparison, Context, Drawing, Figure, Level, Panel, Picture, PictureRow, Point, Printed, Series,
+    Style, Table,
 };
-use mil_repro::results::{Cell, DataState, FigureState, FigureTiming, Protocol, Results, SCHEMA};
-use mil_repro::row::Row;
-use mil_repro::run::{Progress, run};
-use mil_repro::{report, rows};
+use mil_repro::method::Method;
+use mil_repro::papers::Paper;
+use mil_repro::progress::Progress;
+use mil_repro::results::{
+    CellState, DataState, Drawn, FigureState, FigureTiming, Protocol, Results, RunRecord, SCHEMA,
+};
+use mil_repro::run::{Plan, Shard};
+use mil_repro::selection::Selection;
+use mil_repro::store::{Merged, Store};
+use mil_repro::table::{Line, PaperTable};
+use mil_repro::{methods, report};
 use rayon::prelude::*;
 
-const PROTOCOL: Protocol = Protocol { n_folds: 3, n_repeats: 2, repeats_given: false, seed: 4, quick: true };
+const PROTOCOL: Protocol = Protocol { n_folds: 3, repeats: Some(2), seed: 4, quick: true };
 
-/// The rows that take no time.
-fn baseline() -> Vec<Row> {
-    rows::all().into_iter().filter(|row| row.id.starts_with("nearest-centroid")).collect()
+/// A folder that is empty now and removed in the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        static COUNTER: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("mil-repro-{}-{}", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed));
+        let folder = Folder(std::env::temp_dir().join(name));
+        std::fs::create_dir_all(&folder.0).unwrap();
+        folder
+    }
 }
 
-fn results_on(n_threads: usize) -> Results {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
-    let nowhere = PathBuf::from("no-such-folder");
-    pool.install(|| run(&baseline(), &["musk1", "fox"], &[], &PROTOCOL, Some(&nowhere), &Progress::quiet())).unwrap()
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The methods that take no time, on these data sets.
+fn baseline(data: &[&'static str]) -> Vec<(Method, Vec<&'static str>)> {
+    let quick = methods::all().into_iter().filter(|method| method.id.starts_with("nearest-centroid"));
+    quick.map(|method| (method, data.to_vec())).collect()
+}
+
+fn cells(data: &[&'static str]) -> Selection {
+    Selection { tables: Vec::new(), methods: baseline(data), figures: Vec::new() }
+}
+
+fn figures(figures: Vec<Figure>) -> Selection {
+    Selection { tables: Vec::new(), methods: Vec::new(), figures }
+}
+
+/// Runs into a folder.
+fn run_into(folder: &Path, selection: &Selection, protocol: Protocol, data_dir: Option<&Path>) -> (Results, RunRecord) {
+    let store = Store::open(folder).unwrap();
+    let progress = Progress::quiet();
+    Plan { selection, protocol, data_dir, store: &store, force: false, progress: &progress }.run().unwrap()
+}
+
+/// Runs afresh.
+fn run(selection: &Selection, protocol: Protocol, data_dir: Option<&Path>) -> (Results, RunRecord) {
+    run_into(&Folder::new().0, selection, protocol, data_dir)
+}
+
+fn nowhere() -> Option<&'static Path> {
+    Some(Path::new("no-such-folder"))
+}
+
+fn on_threads<T: Send>(n_threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap().install(work)
 }
 
 #[test]
 fn the_number_of_threads_changes_nothing_but_times_and_machine() {
-    let (one, two) = (results_on(1), results_on(2));
-    assert_eq!(one.rows, two.rows);
-    assert_eq!(one.data, two.data);
-    assert_eq!((one.machine.n_threads, two.machine.n_threads), (1, 2));
+    let [one, two] = [1, 2].map(|n| on_threads(n, || run(&cells(&["musk1", "fox"]), PROTOCOL, nowhere())));
+    assert_eq!(one.0, two.0);
+    assert_eq!((one.1.provenance.n_threads, two.1.provenance.n_threads), (1, 2));
 }
 
 #[test]
 fn missing_data_leave_the_rest_standing_and_say_what_to_do() {
-    let results = results_on(2);
-    for row in &results.rows {
-        assert!(matches!(row.cells[..], [Cell::Measured { .. }, Cell::NoData]), "{}", row.id);
+    let (results, record) = run(&cells(&["musk1", "fox"]), PROTOCOL, nowhere());
+    for method in &results.methods {
+        let states: Vec<&CellState> = method.cells.iter().map(|cell| &cell.state).collect();
+        assert!(matches!(states[..], [CellState::Measured { .. }, CellState::NoData]), "{}", method.id);
     }
     let DataState::Absent { reason } = &results.data[1].state else { panic!("fox is not shipped") };
     assert!(reason.contains("no-such-folder") && reason.contains("Fox.csv"), "{reason}");
-    assert!(report::summary(&results).contains("Left out: fox"));
+    assert!(report::summary(&results, &record).contains("Left out: fox"));
 }
 
 #[test]
 fn the_baseline_beats_always_the_larger_class_on_musk1() {
-    let results = results_on(2);
-    for row in &results.rows {
-        let Cell::Measured { accuracy, auc } = row.cells[0] else { panic!("musk1 is shipped") };
-        assert!(accuracy.mean > 0.6 && accuracy.half_width.is_some(), "{}: {accuracy:?}", row.id);
-        assert!(auc.unwrap().mean > 0.65, "{}", row.id);
+    let (results, _) = run(&cells(&["musk1"]), PROTOCOL, None);
+    for method in &results.methods {
+        let state = &method.cells[0].state;
+        let (accuracy, auc) = (state.accuracy().unwrap(), state.auc().unwrap());
+        assert!(accuracy.mean > 0.6 && accuracy.half_width.is_some(), "{}: {accuracy:?}", method.id);
+        assert!(auc.mean > 0.65, "{}", method.id);
     }
 }
 
 #[test]
-fn a_row_has_its_own_repetitions_only_in_a_full_run_that_asks_for_none() {
-    let full = Protocol { quick: false, ..PROTOCOL };
-    for (protocol, n_repeats) in [(full.clone(), 3), (Protocol { repeats_given: true, ..full }, 2), (PROTOCOL, 2)] {
-        let mut rows = baseline();
-        rows.truncate(2);
-        rows[0].repeats = Some(3);
-        let results = run(&rows, &["musk1"], &[], &protocol, None, &Progress::quiet()).unwrap();
-        assert_eq!((results.rows[0].n_repeats, results.rows[1].n_repeats), (n_repeats, 2), "{protocol:?}");
-        let plain =
-            run(&baseline()[..1], &["musk1"], &[], &Protocol { n_repeats, ..PROTOCOL }, None, &Progress::quiet())
-                .unwrap();
-        assert_eq!(results.rows[0].cells, plain.rows[0].cells, "{protocol:?}");
-        let summary = report::summary(&results);
-        assert_eq!(summary.contains("unless the row says otherwise"), n_repeats == 3, "{summary}");
-        assert_eq!(summary.contains("max rule (3 repetitions)"), n_repeats == 3, "{summary}");
+fn a_method_has_the_repetitions_of_its_paper_only_in_a_full_run_that_asks_for_none() {
+    let (mut method, _) = baseline(&[]).remove(0);
+    method.repeats = &[("musk1", 7)];
+    for (data, asked_for, quick, n_repeats) in [
+        ("musk1", None, false, 7),
+        ("musk2", None, false, 3),
+        ("musk1", None, true, 3),
+        ("musk1", Some(2), false, 2),
+        ("musk1", Some(2), true, 2),
+    ] {
+        assert_eq!(method.n_repeats(data, asked_for, quick), n_repeats, "{data} {asked_for:?} {quick}");
     }
+    method.repeats = &[("musk1", 4)];
+    let selection = Selection { methods: vec![(method, vec!["musk1"])], ..cells(&[]) };
+    let full = Protocol { quick: false, repeats: None, ..PROTOCOL };
+    let (results, record) = run(&selection, full, None);
+    assert_eq!(results.methods[0].cells[0].state.accuracy().unwrap().n_runs, 4);
+    assert!(report::summary(&results, &record).contains("as many repetitions as the paper's, else 3,"));
+    // Fewer repetitions are the first of more.
+    let CellState::Measured { accuracies, .. } = &results.methods[0].cells[0].state else { panic!() };
+    let (fewer, _) = run(&selection, PROTOCOL, None);
+    let CellState::Measured { accuracies: first, .. } = &fewer.methods[0].cells[0].state else { panic!() };
+    assert_eq!(first[..], accuracies[..2]);
 }
 
 #[test]
-fn the_three_files_say_the_same() {
-    let results = results_on(2);
-    let [json, markdown, html] = files("rows", &results);
+fn the_files_say_the_same() {
+    let (results, record) = run(&cells(&["musk1", "fox"]), PROTOCOL, nowhere());
+    let [json, run_json, markdown, html] = files(&results, &record);
     let again: Results = serde_json::from_str(&json).unwrap();
     assert_eq!((again.schema.as_str(), &again), (SCHEMA, &results));
-    for row in &results.rows {
-        let Cell::Measured { accuracy, .. } = row.cells[0] else { panic!("musk1 is shipped") };
+    assert_eq!(serde_json::from_str::<RunRecord>(&run_json).unwrap(), record);
+    for method in &results.methods {
+        let accuracy = method.cells[0].state.accuracy().unwrap();
         let figure = format!("{:.1} ± {:.1}", 100.0 * accuracy.mean, 100.0 * accuracy.half_width.unwrap());
         for text in [&markdown, &html] {
-            assert!(text.contains(&row.method) && text.contains(&figure), "{} {figure}", row.method);
+            assert!(text.contains(&method.name) && text.contains(&figure), "{} {figure}", method.name);
         }
     }
-    assert_eq!(html.matches("<svg").count(), 1, "the chart of the one data set that is there");
     assert_self_contained(&html);
+}
+
+/// A table of a paper of which we have one method, on data that are there and on data that are not.
+fn toy_table() -> PaperTable {
+    let line = |name, method, printed: [Printed; 2]| Line { name, method, printed: printed.to_vec() };
+    PaperTable {
+        id: "toy-table1",
+        paper: Paper::Mio,
+        place: "Table 9",
+        title: "Toy <accuracies>",
+        protocol: "As a test.",
+        columns: &["musk1", "fox"],
+        lines: vec![
+            line(
+                "CENTROID",
+                Some("nearest-centroid-max"),
+                [Printed::tenths(99.0).within(98.0, 99.5), Printed::whole(60.0)],
+            ),
+            line("CENTROID again", Some("nearest-centroid-max"), [Printed::whole(72.0), Printed::whole(60.0)]),
+            line("FOREIGN", None, [Printed::tenths(77.7), Printed::tenths(55.5)]),
+        ],
+    }
+}
+
+#[test]
+fn a_table_puts_ours_beside_what_is_printed() {
+    let selection = Selection { tables: vec![toy_table()], ..cells(&["musk1", "fox"]) };
+    let (results, record) = run(&selection, Protocol { repeats: Some(5), ..PROTOCOL }, nowhere());
+    let verdicts: Vec<Option<Verdict>> =
+        results.tables[0].lines.iter().flat_map(|line| &line.cells).map(|cell| cell.verdict).collect();
+    assert_eq!(verdicts, [Some(Verdict::Worse), None, Some(Verdict::Matches), None, None, None]);
+    let [_, _, markdown, html] = files(&results, &record);
+    for said in
+        ["Toy &lt;accuracies&gt;", "99.0 [98.0, 99.5]", "77.7", "no data", "no explanation yet", "id=\"toy-table1\""]
+    {
+        assert!(html.contains(said), "{said}");
+    }
+    for said in [
+        "### Table 9: Toy <accuracies>",
+        "(99.0 [98.0, 99.5]) worse",
+        "(77.7)",
+        "no data (60)",
+        "| MIO | Table 9 | Toy <accuracies> | 1 |  | 1 |  | 2 | 2 |",
+    ] {
+        assert!(markdown.contains(said), "{said}: {markdown}");
+    }
+    assert_eq!(html.matches("<svg").count(), 1, "a chart of the one data set that is there");
+    let summary = report::summary(&results, &record);
+    assert!(summary.contains("1 matches, 1 worse, 2 not run, 2 not ours"), "{summary}");
+    assert!(summary.contains("worse: CENTROID, musk1:"), "{summary}");
+    assert_self_contained(&html);
+}
+
+#[test]
+fn what_is_stored_is_not_computed_again_unless_forced() {
+    let folder = Folder::new();
+    let selection = Selection { methods: baseline(&["musk1"]), ..figures(vec![TOY]) };
+    let first = run_into(&folder.0, &selection, PROTOCOL, None);
+    let again = run_into(&folder.0, &selection, PROTOCOL, None);
+    assert_eq!(first.0, again.0);
+    // Times are of the run that computed: a second run knows no others.
+    assert_eq!((&first.1.fit_seconds, &first.1.figure_timing), (&again.1.fit_seconds, &again.1.figure_timing));
+    let store = Store::open(&folder.0).unwrap();
+    let progress = Progress::quiet();
+    let forced = Plan {
+        selection: &selection,
+        protocol: PROTOCOL,
+        data_dir: None,
+        store: &store,
+        force: true,
+        progress: &progress,
+    };
+    let forced = forced.run().unwrap();
+    assert_eq!(first.0, forced.0);
+    assert_ne!(first.1.figure_timing, forced.1.figure_timing, "computed anew");
+    // What lies damaged in the store is computed anew as well.
+    for entry in std::fs::read_dir(folder.0.join("cells")).unwrap() {
+        std::fs::write(entry.unwrap().path(), b"{\"schema\":").unwrap();
+    }
+    assert_eq!(run_into(&folder.0, &selection, PROTOCOL, None).0, first.0);
+}
+
+#[test]
+fn shards_joined_are_the_whole() {
+    let selection = Selection { methods: baseline(&["musk1"]), ..figures(vec![TOY]) };
+    let progress = Progress::quiet();
+    let whole = run(&selection, PROTOCOL, None).0;
+    let joined = Folder::new();
+    let store = Store::open(&joined.0).unwrap();
+    let mut n_pieces = 0;
+    for number in 1..=3 {
+        let folder = Folder::new();
+        let of_shard = Store::open(&folder.0).unwrap();
+        let plan = Plan {
+            selection: &selection,
+            protocol: PROTOCOL,
+            data_dir: None,
+            store: &of_shard,
+            force: false,
+            progress: &progress,
+        };
+        let done = plan.run_shard(Shard { number, of: 3 }).unwrap();
+        assert_eq!((done.n_stored, done.n_failed), (0, 0));
+        assert_eq!(store.merge(&folder.0).unwrap(), Merged { n_new: done.n_computed, n_known: 0 });
+        assert_eq!(
+            store.merge(&folder.0).unwrap(),
+            Merged { n_new: 0, n_known: done.n_computed },
+            "twice does no harm"
+        );
+        n_pieces += done.n_computed;
+    }
+    assert_eq!(n_pieces, 3 * 2 + 1, "each piece in one shard");
+    let plan = Plan {
+        selection: &selection,
+        protocol: PROTOCOL,
+        data_dir: None,
+        store: &store,
+        force: false,
+        progress: &progress,
+    };
+    let nothing_left = plan.run_shard(Shard::WHOLE).unwrap();
+    assert_eq!((nothing_left.n_computed, nothing_left.n_stored), (0, n_pieces));
+    assert_eq!(plan.run().unwrap().0, whole);
 }
 
 /// A figure like those of papers: two panels that the seed fixes, computed in parallel, and one of times.
 const TOY: Figure = Figure {
     id: "toy-fig1",
     title: "Sizes of bags & their shares",
-    source: "Toy, Fig. 1",
+    paper: Paper::Mio,
+    place: "Fig. 9",
     protocol: "Musk1; how many bags have at most so many instances.",
     data: &["musk1"],
     optional: &[],
+    code: &["mil-data"],
+    source: "src/figures/mio.rs",
     draw: draw_toy,
 };
 
@@ -147,33 +333,38 @@ fn draw_toy(context: &Context<'_>) -> Result<Drawing, FitError> {
         pictures: Vec::new(),
         tables: vec![table("Counts", bags.n_instances().to_string())],
         findings: vec![format!("{} bags were counted", bags.n_bags())],
+        comparisons: vec![Comparison {
+            line: "bags".to_owned(),
+            column: "counted".to_owned(),
+            runs: vec![92.0, 92.0],
+            printed: Printed::whole(90.0),
+            better: Better::Higher,
+            not_comparable: None,
+        }],
         timed: vec![timed],
         timed_tables: vec![table("Seconds", format!("{seconds:.9}"))],
         timed_findings: vec![format!("it took {seconds:.9} s")],
     })
 }
 
-fn drawn(figures: &[Figure], n_threads: usize, protocol: &Protocol) -> Results {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
-    let nowhere = PathBuf::from("no-such-folder");
-    pool.install(|| run(&baseline()[..1], &["fox"], figures, protocol, Some(&nowhere), &Progress::quiet())).unwrap()
+fn drawn(all: Vec<Figure>, n_threads: usize, protocol: Protocol) -> (Results, RunRecord) {
+    on_threads(n_threads, || run(&figures(all), protocol, nowhere()))
 }
 
-/// `results.json`, `report.md` and `report.html`.
-fn files(name: &str, results: &Results) -> [String; 3] {
-    let folder = std::env::temp_dir().join(format!("mil-repro-{name}-{}", std::process::id()));
-    report::prepare(&folder).unwrap();
-    report::write(&folder, results).unwrap();
-    let texts = report::FILES.map(|file| std::fs::read_to_string(folder.join(file)).unwrap());
-    std::fs::remove_dir_all(&folder).unwrap();
-    texts
+/// What is written: `results.json`, `run.json`, `report.md` and `report.html`.
+fn files(results: &Results, record: &RunRecord) -> [String; 4] {
+    let folder = Folder::new();
+    report::prepare(&folder.0).unwrap();
+    report::write(&folder.0, results, record).unwrap();
+    report::FILES.map(|file| std::fs::read_to_string(folder.0.join(file)).unwrap())
 }
 
 /// Nothing is loaded from elsewhere, and nothing runs; images are inside the page.
 fn assert_self_contained(html: &str) {
-    for outside in ["http:", "https:", "<script", "<link", "url(", "@import", "srcset=", "href="] {
+    for outside in ["http:", "https:", "<script", "<link", "url(", "@import", "srcset="] {
         assert!(!html.contains(outside), "{outside}");
     }
+    assert_eq!(html.matches("href=").count(), html.matches("href=\"#").count(), "links stay on the page");
     for start in ["<img", "src="] {
         assert_eq!(html.matches(start).count(), html.matches("src=\"data:image/png;base64,").count(), "{start}");
     }
@@ -181,24 +372,25 @@ fn assert_self_contained(html: &str) {
 
 #[test]
 fn a_figure_goes_all_the_way_to_its_report() {
-    let results = drawn(&[TOY], 2, &PROTOCOL);
-    let FigureState::Drawn { panels, tables, findings, .. } = &results.figures[0].state else {
+    let (results, record) = drawn(vec![TOY], 2, PROTOCOL);
+    let FigureState::Drawn { drawn: Drawn { panels, tables, findings, .. }, judged } = &results.figures[0].state else {
         panic!("{:?}", results.figures[0])
     };
     assert_eq!((panels.len(), findings[0].as_str()), (2, "92 bags were counted"));
+    assert_eq!(judged[0].verdict, Verdict::Better, "92 where 90 is printed");
     assert_eq!(tables[0].rows, [["<whole>", "476", ""]]);
     assert_eq!(panels[0].series[0].points.len(), 15, "a quick run");
     assert!(results.data.iter().all(|data| data.name != "musk1"), "the columns are those of the table");
 
-    let [json, markdown, html] = files("figure", &results);
+    let [json, _, markdown, html] = files(&results, &record);
     assert_eq!(serde_json::from_str::<Results>(&json).unwrap(), results);
-    let timed = &results.figure_timing[0].findings[0];
+    let timed = &record.figure_timing[0].findings[0];
     for (text, title) in [(&markdown, "Sizes of bags & their shares"), (&html, "Sizes of bags &amp; their shares")] {
-        for said in [title, "Toy, Fig. 1", TOY.protocol, "92 bags were counted", timed, "as printed", "negative bags"] {
+        for said in [title, "Fig. 9", TOY.protocol, "92 bags were counted", timed, "as printed", "negative bags"] {
             assert!(text.contains(said), "{said}");
         }
     }
-    let seconds = &results.figure_timing[0].tables[0].rows[0][1];
+    let seconds = &record.figure_timing[0].tables[0].rows[0][1];
     for said in ["**Counts**", "| what | ours | a\\|b |", "| <whole> | 476 |  |", "**Seconds**", seconds] {
         assert!(markdown.contains(said), "{said}");
     }
@@ -206,7 +398,7 @@ fn a_figure_goes_all_the_way_to_its_report() {
         assert!(html.contains(said), "{said}");
     }
 
-    let summary = report::summary(&results);
+    let summary = report::summary(&results, &record);
     assert!(summary.contains("what     ours  a|b\n  <whole>   476\n"), "{summary}");
     assert!(summary.contains(TOY.title) && summary.contains(&findings[0]) && summary.contains(timed), "{summary}");
 
@@ -240,11 +432,13 @@ fn draw_images(context: &Context<'_>) -> Result<Drawing, FitError> {
 
 #[test]
 fn a_picture_goes_all_the_way_to_its_report() {
-    let results = drawn(&[IMAGES], 2, &PROTOCOL);
-    let FigureState::Drawn { pictures, .. } = &results.figures[0].state else { panic!("{:?}", results.figures[0]) };
+    let (results, record) = drawn(vec![IMAGES], 2, PROTOCOL);
+    let FigureState::Drawn { drawn: Drawn { pictures, .. }, .. } = &results.figures[0].state else {
+        panic!("{:?}", results.figures[0])
+    };
     assert_eq!(pictures[0].rows[1].images[1], (235..=254).collect::<Vec<u8>>());
 
-    let [json, markdown, html] = files("picture", &results);
+    let [json, _, markdown, html] = files(&results, &record);
     assert_eq!(serde_json::from_str::<Results>(&json).unwrap(), results);
     assert!(json.contains("\"eHl6e3x9fn+AgYKDhIWGh4iJios=\""), "120 to 139 in base64");
     let said = "**Atoms & their digits**\n\n(a picture of 5 images in 2 rows, 5 x 4 pixels each; see report.html)\n";
@@ -263,20 +457,20 @@ fn a_picture_that_cannot_be_drawn_is_a_failure() {
         drawing.pictures[0].rows[1].images[0][7] = 1.5;
         Ok(drawing)
     };
-    let results = drawn(&[Figure { draw: too_dark, ..IMAGES }], 2, &PROTOCOL);
+    let (results, _) = drawn(vec![Figure { draw: too_dark, ..IMAGES }], 2, PROTOCOL);
     let FigureState::Failed { reason } = &results.figures[0].state else { panic!("{:?}", results.figures[0]) };
     assert!(reason.ends_with("row 1, image 0, pixel 7: value is 1.5, expected a number from 0 to 1"), "{reason}");
 }
 
 /// The image figure with this data folder, and what it and all that people read say of the data.
-fn told_of_usps(name: &str, data_dir: &Path) -> String {
-    let results = run(&[], &[], &[IMAGES], &PROTOCOL, Some(data_dir), &Progress::quiet()).unwrap();
+fn told_of_usps(data_dir: &Path) -> String {
+    let (results, record) = run(&figures(vec![IMAGES]), PROTOCOL, Some(data_dir));
     assert!(matches!(results.figures[0].state, FigureState::Drawn { .. }), "{:?}", results.figures[0]);
     assert_eq!((results.n_failed(), &results.figures[0].optional[..]), (0, &["usps".to_owned()][..]));
     let [reason] = &results.figures[0].absent[..] else { panic!("{:?}", results.figures[0]) };
-    let [json, markdown, html] = files(name, &results);
+    let [json, _, markdown, html] = files(&results, &record);
     assert_eq!(serde_json::from_str::<Results>(&json).unwrap(), results);
-    for text in [&markdown, &html, &report::summary(&results)] {
+    for text in [&markdown, &html, &report::summary(&results, &record)] {
         assert!(text.contains(&format!("On generated data, in place of {reason}")), "{text}");
     }
     reason.clone()
@@ -284,31 +478,31 @@ fn told_of_usps(name: &str, data_dir: &Path) -> String {
 
 #[test]
 fn a_figure_without_optional_data_is_drawn_and_says_so() {
-    let reason = told_of_usps("without-optional", Path::new("no-such-folder"));
+    let reason = told_of_usps(Path::new("no-such-folder"));
     assert!(reason.starts_with("usps: there is no data folder no-such-folder. Take `zip.train.gz`"), "{reason}");
 }
 
 #[test]
 fn damaged_optional_data_are_told_and_not_used() {
-    let folder = std::env::temp_dir().join(format!("mil-repro-damaged-{}", std::process::id()));
+    let folder = Folder::new();
+    let folder = &folder.0;
     std::fs::create_dir_all(folder.join("usps")).unwrap();
     for file in ["zip.train.gz", "zip.test.gz"] {
         std::fs::write(folder.join("usps").join(file), b"6 0.5\n").unwrap();
     }
-    let reason = told_of_usps("damaged-optional", &folder);
-    std::fs::remove_dir_all(&folder).unwrap();
+    let reason = told_of_usps(folder);
     assert!(reason.contains("zip.train.gz: holds 6 bytes (uncompressed), expected 14512253"), "{reason}");
 }
 
 #[test]
 fn optional_data_that_are_there_or_of_no_use_are_not_told() {
-    let present = Figure { optional: &["musk2"], ..TOY };
+    let present = Figure { id: "toy-fig5", optional: &["musk2"], ..TOY };
     let left_out = Figure { data: &["tiger"], ..IMAGES };
-    let results = drawn(&[TOY, present, left_out], 2, &PROTOCOL);
+    let (results, record) = drawn(vec![TOY, present, left_out], 2, PROTOCOL);
     assert_eq!(results.figures[1].absent, [""; 0]);
     assert!(matches!(results.figures[2].state, FigureState::NoData { .. }), "tiger is needed");
-    let [_, markdown, html] = files("nothing-to-tell", &results);
-    for text in [&markdown, &html, &report::summary(&results)] {
+    let [_, _, markdown, html] = files(&results, &record);
+    for text in [&markdown, &html, &report::summary(&results, &record)] {
         assert!(!text.contains("On generated data"), "{text}");
     }
 }
@@ -322,41 +516,35 @@ fn every_number_reads_back_as_it_was_written() {
         let panel = Panel { title: "Sine".to_owned(), x, y, series: vec![series], levels: Vec::new() };
         Ok(Drawing { panels: vec![panel], ..Drawing::default() })
     };
-    let results = drawn(&[Figure { draw: numbers, ..TOY }], 2, &PROTOCOL);
-    let [json, ..] = files("numbers", &results);
+    let (results, record) = drawn(vec![Figure { draw: numbers, ..TOY }], 2, PROTOCOL);
+    let [json, ..] = files(&results, &record);
     assert_eq!(serde_json::from_str::<Results>(&json).unwrap(), results);
 }
 
 #[test]
 fn the_seed_fixes_a_figure_but_for_its_times() {
     let full = Protocol { quick: false, ..PROTOCOL };
-    let (one, two) = (drawn(&[TOY], 1, &full), drawn(&[TOY], 2, &full));
-    assert_eq!(one.figures, two.figures);
-    assert_ne!(one.figure_timing, two.figure_timing);
-    let without_times = |results: Results| {
-        let mut value = serde_json::to_value(results).unwrap();
-        for block in ["timing", "figure_timing", "machine"] {
-            value.as_object_mut().unwrap().remove(block).unwrap();
-        }
-        value.to_string()
-    };
-    assert_eq!(without_times(one), without_times(two.clone()));
-    assert_ne!(drawn(&[TOY], 2, &Protocol { seed: 5, ..full }).figures, two.figures);
+    let [one, two] = [1, 2].map(|n_threads| drawn(vec![TOY], n_threads, full));
+    assert_eq!(one.0, two.0);
+    assert_ne!(one.1.figure_timing, two.1.figure_timing);
+    assert_eq!(files(&one.0, &one.1)[0], files(&two.0, &two.1)[0], "results.json, to the byte");
+    assert_ne!(drawn(vec![TOY], 2, Protocol { seed: 5, ..full }).0.figures, two.0.figures);
 }
 
 #[test]
 fn a_figure_without_its_data_says_what_to_do_and_is_no_failure() {
-    let results = drawn(&[Figure { data: &["musk1", "tiger", "corel-1000"], ..TOY }, TOY], 2, &PROTOCOL);
+    let (results, record) =
+        drawn(vec![Figure { id: "toy-fig5", data: &["musk1", "tiger", "corel-1000"], ..TOY }, TOY], 2, PROTOCOL);
     let FigureState::NoData { reason } = &results.figures[0].state else { panic!("{:?}", results.figures[0]) };
     assert!(
         reason.contains("no-such-folder") && reason.contains("Tiger") && reason.contains("corel2000.csv"),
         "{reason}"
     );
-    assert_eq!(results.figure_timing[0], FigureTiming::default());
+    assert_eq!(record.figure_timing[0], FigureTiming::default());
     assert!(matches!(results.figures[1].state, FigureState::Drawn { .. }), "the rest runs");
     assert_eq!(results.n_failed(), 0);
-    assert!(report::summary(&results).contains(reason));
-    let [_, markdown, html] = files("without-data", &results);
+    assert!(report::summary(&results, &record).contains(reason));
+    let [_, _, markdown, html] = files(&results, &record);
     assert!(markdown.contains(reason) && html.contains("Left out: "));
 }
 
@@ -373,16 +561,16 @@ fn figures_that_fail_are_counted_and_the_rest_runs() {
         },
         ..TOY
     };
-    let results = drawn(&[refuses, not_a_number, TOY], 2, &PROTOCOL);
+    let (results, record) = drawn(vec![refuses, not_a_number, TOY], 2, PROTOCOL);
     assert_eq!(results.n_failed(), 2);
-    let [_, markdown, html] = files("failing", &results);
+    let [_, _, markdown, html] = files(&results, &record);
     for (figure, reason) in results.figures.iter().zip([
         "all 7 bags are positive; this learner needs both classes",
         "panel \"Shares again\", series \"positive <bags>\", point 2: y is NaN, expected a finite number",
     ]) {
         let FigureState::Failed { reason: said } = &figure.state else { panic!("{figure:?}") };
         assert!(said.starts_with(reason), "{said}");
-        assert!(markdown.contains(said) && report::summary(&results).contains(said), "{said}");
+        assert!(markdown.contains(said) && report::summary(&results, &record).contains(said), "{said}");
     }
     assert!(html.contains("all 7 bags are positive"));
     assert!(matches!(results.figures[2].state, FigureState::Drawn { .. }));
@@ -390,9 +578,9 @@ fn figures_that_fail_are_counted_and_the_rest_runs() {
 
 #[test]
 fn figures_alone_leave_out_the_tables() {
-    let results = run(&[], &[], &[TOY], &PROTOCOL, None, &Progress::quiet()).unwrap();
-    let [_, markdown, html] = files("alone", &results);
-    for text in [&markdown, &html, &report::summary(&results)] {
+    let (results, record) = run(&figures(vec![TOY]), PROTOCOL, None);
+    let [_, _, markdown, html] = files(&results, &record);
+    for text in [&markdown, &html, &report::summary(&results, &record)] {
         assert!(text.contains("Figures alone (seed 4)") && !text.contains("larger class"), "{text}");
     }
 }

@@ -1,11 +1,12 @@
-//! One chart per data set: a dot per method with its confidence interval, and what papers print, as inline SVG.
+//! One chart per column of a paper's table: a dot for ours and a diamond for the paper's, with their intervals, a line each, as inline SVG.
 
 use std::fmt::Write;
 
-use crate::results::{Cell, Data, Results};
+use crate::comparison::Spread;
+use crate::results::Estimate;
 
+use super::compared::{Compared, Ours};
 use super::html::escape;
-use super::{larger_class, percent, published_for};
 
 /// Width of the drawing in its own units; the page scales it.
 const WIDTH: f64 = 400.0;
@@ -14,20 +15,19 @@ const MARGIN: f64 = 18.0;
 const ROW_HEIGHT: f64 = 30.0;
 const AXIS_HEIGHT: f64 = 34.0;
 
-/// The chart of one data set; `None` where nothing was measured on it.
-pub(super) fn of(results: &Results, data_idx: usize) -> Option<String> {
-    let data = &results.data[data_idx];
-    let marks = marks(results, data_idx);
-    if !marks.iter().any(|mark| mark.class == "ours") {
+/// The chart of one column; `None` where nothing of ours is in it.
+pub(super) fn of(cells: &[Compared<'_>], column: &str, larger_class: Option<f64>) -> Option<String> {
+    let marks: Vec<Mark> = cells.iter().filter(|cell| cell.column == column).map(Mark::of).collect();
+    if marks.iter().all(|mark| mark.ours.is_none()) {
         return None;
     }
-    let axis = Axis::around(&marks, larger_class(&data.state));
+    let axis = Axis::around(&marks, larger_class);
     let height = marks.len() as f64 * ROW_HEIGHT + AXIS_HEIGHT;
     let mut svg = format!(
         "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"Accuracy of each method on {}\">",
-        escape(&data.name)
+        escape(column)
     );
-    draw_axis(&mut svg, &axis, height, data);
+    draw_axis(&mut svg, &axis, height, larger_class);
     for (mark_idx, mark) in marks.iter().enumerate() {
         draw_mark(&mut svg, &axis, mark, mark_idx as f64 * ROW_HEIGHT);
     }
@@ -35,75 +35,67 @@ pub(super) fn of(results: &Results, data_idx: usize) -> Option<String> {
     Some(svg)
 }
 
-/// One method.
+/// One method: the ends of an interval and what is between them, in percent.
 struct Mark {
     name: String,
-    class: &'static str,
     text: String,
-    mean: f64,
-    half_width: f64,
+    ours: Option<[f64; 3]>,
+    printed: [f64; 3],
 }
 
-fn marks(results: &Results, data_idx: usize) -> Vec<Mark> {
-    let ours = results.rows.iter().filter_map(|row| match row.cells[data_idx] {
-        Cell::Measured { accuracy, .. } => Some(Mark {
-            name: row.method.clone(),
-            class: "ours",
-            text: percent(accuracy),
-            mean: accuracy.mean,
-            half_width: accuracy.half_width.unwrap_or(0.0),
-        }),
-        _ => None,
-    });
-    let data = &results.data[data_idx].name;
-    let published = published_for(data).map(|(row, accuracy)| Mark {
-        name: format!("{}: {}", row.method, row.source),
-        class: "published",
-        text: row.text(data),
-        mean: accuracy,
-        half_width: 0.0,
-    });
-    ours.chain(published).collect()
+impl Mark {
+    fn of(cell: &Compared<'_>) -> Mark {
+        let (ours, text) = match cell.ours {
+            Ours::Measured(Estimate { mean, half_width, .. }) => {
+                let half = half_width.unwrap_or(0.0);
+                (Some([mean - half, mean, mean + half]), format!("{} / {}", cell.ours_text(), cell.printed.text()))
+            }
+            Ours::Absent(_) => (None, cell.printed.text()),
+        };
+        let value = cell.printed.value;
+        let printed = match cell.printed.spread {
+            Spread::Interval { low, high } => [low, value, high],
+            Spread::PlusMinus { half_width } => [value - half_width, value, value + half_width],
+            Spread::Runs { .. } | Spread::Silent => [value; 3],
+        };
+        Mark { name: cell.line.to_owned(), text, ours, printed }
+    }
 }
 
-/// Maps accuracies to positions.
+/// Maps percentages to positions.
 struct Axis {
     low: f64,
-    high: f64,
 }
 
 impl Axis {
-    /// From the whole tenth below everything shown to 1.
+    /// From the whole tenth below everything shown to 100.
     fn around(marks: &[Mark], larger_class: Option<f64>) -> Axis {
-        let lowest = marks.iter().map(|mark| mark.mean - mark.half_width).chain(larger_class).fold(1.0, f64::min);
-        Axis { low: ((lowest * 10.0).floor() / 10.0).clamp(0.0, 0.9), high: 1.0 }
+        let ends = marks.iter().flat_map(|mark| mark.ours.into_iter().chain([mark.printed]).map(|[low, ..]| low));
+        let lowest = ends.chain(larger_class.map(|share| 100.0 * share)).fold(100.0, f64::min);
+        Axis { low: (10.0 * (lowest / 10.0).floor()).clamp(0.0, 90.0) }
     }
 
-    fn x(&self, accuracy: f64) -> f64 {
-        let share = (accuracy.clamp(self.low, self.high) - self.low) / (self.high - self.low);
+    fn x(&self, percent: f64) -> f64 {
+        let share = (percent.clamp(self.low, 100.0) - self.low) / (100.0 - self.low);
         MARGIN + share * (WIDTH - 2.0 * MARGIN)
     }
 
     fn ticks(&self) -> impl Iterator<Item = f64> {
-        let first = (self.low * 10.0).round() as i32;
-        (first..=10).map(|tenth| f64::from(tenth) / 10.0)
+        let first = (self.low / 10.0).round() as i32;
+        (first..=10).map(|tenth| 10.0 * f64::from(tenth))
     }
 }
 
-fn draw_axis(svg: &mut String, axis: &Axis, height: f64, data: &Data) {
+fn draw_axis(svg: &mut String, axis: &Axis, height: f64, larger_class: Option<f64>) {
     let bottom = height - AXIS_HEIGHT;
     for tick in axis.ticks() {
         let x = axis.x(tick);
         let _ = write!(svg, "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"0\" y2=\"{bottom:.1}\"/>");
-        let _ = write!(
-            svg,
-            "<text class=\"tick\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{:.0} %</text>",
-            bottom + 13.0,
-            100.0 * tick
-        );
+        let y = bottom + 13.0;
+        let _ = write!(svg, "<text class=\"tick\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{tick:.0} %</text>");
     }
-    if let Some(share) = larger_class(&data.state) {
-        let x = axis.x(share);
+    if let Some(share) = larger_class {
+        let x = axis.x(100.0 * share);
         let anchor = if x > WIDTH / 2.0 { "end" } else { "start" };
         let _ = write!(svg, "<line class=\"chance\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"0\" y2=\"{bottom:.1}\"/>");
         let _ = write!(
@@ -116,8 +108,6 @@ fn draw_axis(svg: &mut String, axis: &Axis, height: f64, data: &Data) {
 
 fn draw_mark(svg: &mut String, axis: &Axis, mark: &Mark, top: f64) {
     let (name_y, y) = (top + 12.0, top + 21.0);
-    let x = axis.x(mark.mean);
-    let class = mark.class;
     let _ = write!(svg, "<text class=\"name\" x=\"{MARGIN}\" y=\"{name_y:.1}\">{}</text>", escape(&mark.name));
     let _ = write!(
         svg,
@@ -125,16 +115,17 @@ fn draw_mark(svg: &mut String, axis: &Axis, mark: &Mark, top: f64) {
         WIDTH - MARGIN,
         escape(&mark.text)
     );
-    if mark.half_width > 0.0 {
-        let (from, to) = (axis.x(mark.mean - mark.half_width), axis.x(mark.mean + mark.half_width));
-        let _ = write!(svg, "<line class=\"interval\" x1=\"{from:.1}\" x2=\"{to:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>");
-    }
-    match class {
-        "ours" => {
-            let _ = write!(svg, "<circle class=\"ours\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\"/>");
-        }
-        _ => {
-            let _ = write!(svg, "<path class=\"published\" d=\"M{x:.1} {:.1}l4.5 4.5l-4.5 4.5l-4.5 -4.5z\"/>", y - 4.5);
+    let of_paper = ("interval of-paper", mark.printed);
+    for (class, [low, _, high]) in mark.ours.map(|ours| ("interval", ours)).into_iter().chain([of_paper]) {
+        if low < high {
+            let (from, to) = (axis.x(low), axis.x(high));
+            let _ =
+                write!(svg, "<line class=\"{class}\" x1=\"{from:.1}\" x2=\"{to:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>");
         }
     }
+    if let Some([_, mean, _]) = mark.ours {
+        let _ = write!(svg, "<circle class=\"ours\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"4.5\"/>", axis.x(mean));
+    }
+    let (x, top) = (axis.x(mark.printed[1]), y - 4.5);
+    let _ = write!(svg, "<path class=\"published\" d=\"M{x:.1} {top:.1}l4.5 4.5l-4.5 4.5l-4.5 -4.5z\"/>");
 }

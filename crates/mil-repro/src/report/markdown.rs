@@ -2,83 +2,188 @@
 
 use std::fmt::Write;
 
+use crate::comparison::RULE;
 use crate::figure::{Panel, Point, Style, Table};
-use crate::results::{Cell, DataState, FigureResult, FigureState, FigureTiming, Raster, Results};
-use crate::rows;
-
-use super::{
-    TIMES, cell_text, counted, duration_text, larger_class, method_text, protocol_text, raster_text, stand_ins,
+use crate::papers::Paper;
+use crate::results::{
+    CellState, DataState, FigureResult, FigureState, FigureTiming, Raster, Results, RunRecord, TableResult, percent,
 };
 
-pub(super) fn page(results: &Results) -> String {
-    let mut page = String::from("# Reproduction report\n\n");
-    page.push_str(&protocol_text(results));
-    page.push('\n');
-    if !results.rows.is_empty() {
-        page.push_str(&sections_of_rows(results));
+use super::compared::{self, Compared, Ours, TALLY_HEADS, Tally, seconds_text, state_text};
+use super::{
+    TIMES, cell_text, columns, counted, duration_text, larger_class, of_paper, papers, protocol_text, raster_text,
+    share_text, stand_ins,
+};
+
+pub(super) fn page(results: &Results, record: &RunRecord) -> String {
+    let mut page = format!(
+        "# The papers, recomputed\n\n{}\n\nMeasured on {}; {}.\n",
+        protocol_text(results),
+        record.provenance.code_text(),
+        record.provenance.machine_text()
+    );
+    page.push_str(&overview(results, record));
+    for paper in papers(results) {
+        page.push_str(&paper_section(results, record, paper));
     }
-    for (figure, timing) in results.figures.iter().zip(&results.figure_timing) {
-        page.push_str(&figure_section(figure, timing));
+    if !results.methods.is_empty() {
+        page.push_str(&methods_section(results, record));
     }
+    let _ = write!(page, "\n## How cells are judged\n\n{RULE}\n");
     let failures = failures(results);
     if !failures.is_empty() {
         page.push_str("\n## Failures\n\n");
         page.push_str(&failures);
     }
-    let machine = &results.machine;
-    let _ = writeln!(
-        page,
-        "\nVersion {}, {} threads, {} on {}.",
-        results.version, machine.n_threads, machine.os, machine.arch
+    if !results.data.is_empty() {
+        page.push_str("\n## Data\n\n");
+        page.push_str(&data_table(results));
+    }
+    page
+}
+
+/// One line for each experiment, with how many cells came out how.
+fn overview(results: &Results, record: &RunRecord) -> String {
+    let mut text = String::from("\n## At a glance\n\n");
+    let heads = ["paper", "experiment", "what"].into_iter().chain(TALLY_HEADS).map(str::to_owned);
+    line(&mut text, &heads.collect::<Vec<_>>());
+    text.push_str(&format!("|---|---|---|{}\n", "---:|".repeat(TALLY_HEADS.len())));
+    for paper in papers(results) {
+        let (tables, figures) = of_paper(results, record, paper);
+        let tables = tables.iter().map(|table| {
+            let counts = Tally::of(&compared::of_table(table, results, record)).counts();
+            (&table.place, table.title.clone(), counts)
+        });
+        let figures = figures.iter().map(|(figure, _)| {
+            let counts = Tally::of(&compared::of_figure(figure)).counts();
+            (&figure.place, format!("{} ({})", figure.title, state_text(figure)), counts)
+        });
+        for (place, title, counts) in tables.chain(figures) {
+            let counts = counts.iter().map(|count| if *count == 0 { String::new() } else { count.to_string() });
+            let names = [paper.short().to_owned(), place.clone(), title];
+            line(&mut text, &names.into_iter().chain(counts).collect::<Vec<_>>());
+        }
+    }
+    text
+}
+
+fn paper_section(results: &Results, record: &RunRecord, paper: Paper) -> String {
+    let (tables, figures) = of_paper(results, record, paper);
+    let mut text = format!("\n## {}\n\n{}\n", paper.short(), paper.citation());
+    for table in tables {
+        text.push_str(&paper_table(table, results, record));
+    }
+    for (figure, timing) in figures {
+        text.push_str(&figure_section(figure, timing));
+    }
+    for (head, entries) in [
+        ("Errata of the paper", paper.errata()),
+        ("Where we depart from it, and what it leaves open", paper.departures()),
+        ("Not recomputed", paper.not_recomputed()),
+    ] {
+        if !entries.is_empty() {
+            let list: String = entries.iter().map(|entry| format!("- {entry}\n")).collect();
+            let _ = write!(text, "\n**{head}**\n\n{list}");
+        }
+    }
+    text
+}
+
+/// Ours and, in brackets, the paper's, then every cell in full.
+fn paper_table(table: &TableResult, results: &Results, record: &RunRecord) -> String {
+    let cells = compared::of_table(table, results, record);
+    let mut text =
+        format!("\n### {}: {}\n\n{} Ours, the paper's in brackets.\n\n", table.place, table.title, table.protocol);
+    line(&mut text, &std::iter::once(String::new()).chain(table.columns.iter().cloned()).collect::<Vec<_>>());
+    text.push_str(&format!("|---|{}\n", "---:|".repeat(table.columns.len())));
+    for of_line in cells.chunk_by(|a, b| a.line == b.line) {
+        let shown = table.columns.iter().map(|column| {
+            let cell = of_line.iter().find(|cell| cell.column == column);
+            cell.map_or(String::new(), grid_cell)
+        });
+        line(&mut text, &std::iter::once(of_line[0].line.to_owned()).chain(shown).collect::<Vec<_>>());
+    }
+    text.push_str(&full_table(&cells));
+    text
+}
+
+fn grid_cell(cell: &Compared<'_>) -> String {
+    let printed = cell.printed.text();
+    match cell.ours {
+        Ours::Measured(_) => format!("{} ({printed}) {}", cell.ours_text(), cell.verdict_text()),
+        Ours::Absent("not in this workspace") => format!("({printed})"),
+        Ours::Absent(reason) => format!("{reason} ({printed})"),
+    }
+}
+
+/// Every cell that has a figure of ours, with all that is known of it.
+fn full_table(cells: &[Compared<'_>]) -> String {
+    let mut text = String::from("\n");
+    let heads =
+        ["line", "column", "ours", "95 % interval", "runs", "paper", "difference", "verdict", "one fit", "notes"];
+    line(&mut text, &heads.map(str::to_owned));
+    text.push_str("|---|---|---:|---:|---:|---:|---:|---|---:|---|\n");
+    let measured: Vec<_> = cells.iter().filter(|cell| matches!(cell.ours, Ours::Measured(_))).collect();
+    for cell in &measured {
+        let cells = [
+            cell.line.to_owned(),
+            cell.column.to_owned(),
+            cell.ours_text(),
+            cell.interval_text(),
+            cell.runs_text(),
+            cell.printed.text(),
+            cell.difference_text(),
+            cell.verdict_text().to_owned(),
+            cell.time_text(),
+            cell.note_text().to_owned(),
+        ];
+        line(&mut text, &cells);
+    }
+    if measured.is_empty() { String::new() } else { text }
+}
+
+/// Every method on every data set, then runs, areas and times, then parameters.
+fn methods_section(results: &Results, record: &RunRecord) -> String {
+    let columns = columns(results);
+    let mut text = String::from(
+        "\n## All methods\n\nBaselines and variants among them, which no paper prints. Percentage of bags labelled right.\n\n",
     );
-    page
-}
-
-fn sections_of_rows(results: &Results) -> String {
-    let mut page = String::from("\n## Accuracy\n\n");
-    page.push_str(&accuracy_table(results));
-    page.push_str("\n## Parameters\n\n| method | repetitions | parameters |\n|---|---:|---|\n");
-    for row in &results.rows {
-        line(&mut page, &[row.method.clone(), row.n_repeats.to_string(), row.settings.clone()]);
+    line(&mut text, &std::iter::once("method").chain(columns.iter().copied()).map(str::to_owned).collect::<Vec<_>>());
+    text.push_str(&format!("|---|{}\n", "---:|".repeat(columns.len())));
+    for method in &results.methods {
+        let cells = columns.iter().map(|data| cell_text(results, method, data));
+        line(&mut text, &std::iter::once(method.name.clone()).chain(cells).collect::<Vec<_>>());
     }
-    page.push_str("\n## Data\n\n");
-    page.push_str(&data_table(results));
-    page
-}
-
-fn accuracy_table(results: &Results) -> String {
-    let names = results.data.iter().map(|data| data.name.clone());
-    let mut table = String::new();
-    line(&mut table, &std::iter::once("method".to_owned()).chain(names).collect::<Vec<_>>());
-    table.push_str(&format!("|---|{}\n", "---:|".repeat(results.data.len())));
-    for row in &results.rows {
-        let cells = row.cells.iter().map(cell_text);
-        line(&mut table, &std::iter::once(method_text(results, row)).chain(cells).collect::<Vec<_>>());
+    let larger = columns.iter().map(|data| larger_class(results, data).map_or("no data".to_owned(), share_text));
+    line(&mut text, &std::iter::once("*always the larger class*".to_owned()).chain(larger).collect::<Vec<_>>());
+    text.push_str("\n| method | data set | accuracy | AUC | runs | one fit |\n|---|---|---:|---:|---:|---:|\n");
+    for method in &results.methods {
+        for cell in &method.cells {
+            let Some(accuracy) = cell.state.accuracy() else { continue };
+            let auc = cell.state.auc().map_or(String::new(), percent);
+            let time =
+                compared::fit_seconds(results, record, &method.id, &cell.data).map_or(String::new(), seconds_text);
+            let runs = accuracy.n_runs.to_string();
+            line(&mut text, &[method.name.clone(), cell.data.clone(), percent(accuracy), auc, runs, time]);
+        }
     }
-    let larger = results
-        .data
-        .iter()
-        .map(|data| larger_class(&data.state).map_or("no data".to_owned(), |share| format!("{:.1}", 100.0 * share)));
-    line(&mut table, &std::iter::once("*always the larger class*".to_owned()).chain(larger).collect::<Vec<_>>());
-    for row in rows::published() {
-        let printed = results.data.iter().map(|data| row.text(&data.name));
-        let method = format!("*{}: {}*", row.method, row.source);
-        line(&mut table, &std::iter::once(method).chain(printed).collect::<Vec<_>>());
+    text.push_str("\n| method | name | parameters |\n|---|---|---|\n");
+    for method in &results.methods {
+        line(&mut text, &[method.name.clone(), method.id.clone(), method.settings.clone()]);
     }
-    table
+    text
 }
 
 fn data_table(results: &Results) -> String {
-    let mut table =
-        String::from("| data set | what it is | bags (positive) | instances | features |\n|---|---|---:|---:|---:|\n");
+    let mut table = String::from(
+        "| data set | what it is | what it holds | SHA-256 of the uncompressed files |\n|---|---|---|---|\n",
+    );
     for data in &results.data {
-        let counts = match &data.state {
-            DataState::Present { n_bags, n_positive, n_instances, n_features } => {
-                [format!("{n_bags} ({n_positive})"), n_instances.to_string(), n_features.to_string()]
-            }
-            DataState::Absent { .. } => ["missing".to_owned(), String::new(), String::new()],
+        let (contents, sums) = match &data.state {
+            DataState::Present { contents, sha256, .. } => (contents.clone(), sha256.join(", ")),
+            DataState::Absent { .. } => ("missing".to_owned(), String::new()),
         };
-        line(&mut table, &[&[data.name.clone(), data.title.clone()][..], &counts[..]].concat());
+        line(&mut table, &[data.name.clone(), data.title.clone(), contents, sums]);
     }
     for data in &results.data {
         if let DataState::Absent { reason } = &data.state {
@@ -93,11 +198,12 @@ const MAX_LINES: usize = 12;
 
 fn figure_section(figure: &FigureResult, timing: &FigureTiming) -> String {
     let mut text =
-        format!("\n## {}\n\n{}. {} {}\n", figure.title, figure.source, figure.protocol, duration_text(timing));
+        format!("\n### {}: {}\n\n{} {}\n", figure.place, figure.title, figure.protocol, duration_text(timing));
     text.extend(stand_ins(figure).map(|stand_in| format!("\n{stand_in}\n")));
     match &figure.state {
-        FigureState::Drawn { panels, pictures, tables, findings } => {
-            text.push_str(&drawn(panels, pictures, tables, findings));
+        FigureState::Drawn { drawn: of_seed, .. } => {
+            text.push_str(&full_table(&compared::of_figure(figure)));
+            text.push_str(&drawn(&of_seed.panels, &of_seed.pictures, &of_seed.tables, &of_seed.findings));
             if timing.tells_anything() {
                 let _ = write!(text, "\n{TIMES}\n");
                 text.push_str(&drawn(&timing.panels, &[], &timing.tables, &timing.findings));
@@ -201,16 +307,16 @@ fn number(value: f64, n_digits: usize) -> String {
 
 fn failures(results: &Results) -> String {
     let mut text = String::new();
-    for row in &results.rows {
-        for (cell, data) in row.cells.iter().zip(&results.data) {
-            if let Cell::Failed { reason } = cell {
-                let _ = writeln!(text, "- {} on {}: {reason}", row.method, data.name);
+    for method in &results.methods {
+        for cell in &method.cells {
+            if let CellState::Failed { reason } = &cell.state {
+                let _ = writeln!(text, "- {} on {}: {reason}", method.name, cell.data);
             }
         }
     }
     for figure in &results.figures {
         if let FigureState::Failed { reason } = &figure.state {
-            let _ = writeln!(text, "- {} ({}): {reason}", figure.title, figure.source);
+            let _ = writeln!(text, "- {} ({}, {}): {reason}", figure.title, figure.paper.short(), figure.place);
         }
     }
     text

@@ -2,6 +2,7 @@
 
 mod axis;
 mod chart;
+mod compared;
 mod html;
 mod markdown;
 mod picture;
@@ -12,10 +13,14 @@ use std::path::Path;
 
 use mil_core::atomic_file;
 
+use self::compared::{Compared, Tally};
+use crate::comparison::Verdict;
 use crate::figure::{Panel, Table};
-use crate::results::{Cell, DataState, Estimate, FigureResult, FigureState, FigureTiming, Raster, Results, RowResult};
-use crate::row::Published;
-use crate::rows;
+use crate::papers::Paper;
+use crate::results::{
+    CellState, DataState, Estimate, FigureResult, FigureState, FigureTiming, MethodResult, Raster, Results, RunRecord,
+    TableResult, percent,
+};
 
 /// A page of its own with a title, in the look of the report; the body is HTML.
 #[must_use]
@@ -35,59 +40,85 @@ pub fn escaped(text: &str) -> String {
     html::escape(text)
 }
 
+/// The report as Markdown.
+#[must_use]
+pub fn markdown(results: &Results, record: &RunRecord) -> String {
+    markdown::page(results, record)
+}
+
 /// What [`write()`] leaves in the folder.
-pub const FILES: [&str; 3] = ["results.json", "report.md", "report.html"];
+pub const FILES: [&str; 4] = ["results.json", "run.json", "report.md", "report.html"];
 
 /// Makes the folder and sees whether it can be written to, before the work begins whose results go there.
 ///
 /// # Errors
 /// If it cannot.
 pub fn prepare(folder: &Path) -> io::Result<()> {
-    let probe = folder.join(".writable");
+    let probe = folder.join(format!(".writable-{}", std::process::id()));
     std::fs::create_dir_all(folder)
         .and_then(|()| atomic_file::write(&probe, |_| Ok(())))
         .and_then(|()| std::fs::remove_file(&probe))
         .map_err(|error| named(folder, &error))
 }
 
-/// Writes all three files, each whole or not at all, into a folder that [`prepare`] has made.
+/// Writes all files, each whole or not at all, into a folder that [`prepare`] has made.
 ///
 /// # Errors
 /// If one cannot be written.
-pub fn write(folder: &Path, results: &Results) -> io::Result<()> {
-    let mut json = serde_json::to_string_pretty(results).map_err(io::Error::other)?;
-    json.push('\n');
-    let texts = [json, markdown::page(results), html::page(results)];
+pub fn write(folder: &Path, results: &Results, record: &RunRecord) -> io::Result<()> {
+    let texts = [json(results)?, json(record)?, markdown::page(results, record), html::page(results, record)];
     for (file, text) in FILES.iter().zip(texts) {
-        atomic_file::write(&folder.join(file), |out| out.write_all(text.as_bytes()))
-            .map_err(|error| named(folder, &error))?;
+        write_text(&folder.join(file), &text)?;
     }
     Ok(())
 }
 
-fn named(folder: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", folder.display()))
+/// Writes a text, whole or not at all.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_text(path: &Path, text: &str) -> io::Result<()> {
+    atomic_file::write(path, |out| out.write_all(text.as_bytes())).map_err(|error| named(path, &error))
 }
 
-/// The table and the findings for a terminal.
+/// Values as text, a line each.
+///
+/// # Errors
+/// If a value cannot be told in JSON.
+pub fn json(value: &impl serde::Serialize) -> io::Result<String> {
+    let mut text = serde_json::to_string_pretty(value).map_err(io::Error::other)?;
+    text.push('\n');
+    Ok(text)
+}
+
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+/// The cells, the verdicts and the findings for a terminal.
 #[must_use]
-pub fn summary(results: &Results) -> String {
-    let mut lines = if results.rows.is_empty() { Vec::new() } else { table(results) };
+pub fn summary(results: &Results, record: &RunRecord) -> String {
+    let mut lines = if results.methods.is_empty() { Vec::new() } else { cells_table(results) };
     lines.push(protocol_text(results));
     for data in &results.data {
         if let DataState::Absent { reason } = &data.state {
             lines.push(format!("Left out: {reason}"));
         }
     }
-    for (figure, timing) in results.figures.iter().zip(&results.figure_timing) {
-        lines.push(format!("\n{} ({})", figure.title, figure.source));
+    for table in &results.tables {
+        lines.push(format!("\n{} ({}, {})", table.title, table.paper.short(), table.place));
+        lines.extend(verdict_lines(&compared::of_table(table, results, record)));
+    }
+    for (figure, timing) in results.figures.iter().zip(&record.figure_timing) {
+        lines.push(format!("\n{} ({}, {})", figure.title, figure.paper.short(), figure.place));
         lines.extend(stand_ins(figure).map(|text| format!("  {text}")));
         match &figure.state {
-            FigureState::Drawn { tables, findings, .. } => {
-                for table in tables.iter().chain(&timing.tables) {
+            FigureState::Drawn { drawn, .. } => {
+                lines.extend(verdict_lines(&compared::of_figure(figure)));
+                for table in drawn.tables.iter().chain(&timing.tables) {
                     lines.extend(table_lines(table).iter().map(|line| format!("  {line}")));
                 }
-                lines.extend(findings.iter().chain(&timing.findings).map(|finding| format!("  {finding}")));
+                lines.extend(drawn.findings.iter().chain(&timing.findings).map(|finding| format!("  {finding}")));
             }
             FigureState::NoData { reason } => lines.push(format!("  Left out: {reason}")),
             FigureState::Failed { reason } => lines.push(format!("  Failed: {reason}")),
@@ -96,18 +127,48 @@ pub fn summary(results: &Results) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A line per row, and one above and below.
-fn table(results: &Results) -> Vec<String> {
-    let methods: Vec<String> = results.rows.iter().map(|row| method_text(results, row)).collect();
-    let width = methods.iter().map(|method| method.chars().count()).max().unwrap_or(0);
-    let columns: Vec<String> = results.data.iter().map(|data| format!("{:>12}", data.name)).collect();
-    let mut lines = vec![format!("{:<width$}{}", "", columns.concat())];
-    for (row, method) in results.rows.iter().zip(&methods) {
-        let cells: Vec<String> = row.cells.iter().map(|cell| format!("{:>12}", cell_text(cell))).collect();
-        lines.push(format!("{method:<width$}{}", cells.concat()));
+/// How the cells came out, and a line for each that is worse.
+fn verdict_lines(cells: &[Compared<'_>]) -> Vec<String> {
+    let counts = Tally::of(cells).counts();
+    let told: Vec<String> = counts
+        .iter()
+        .zip(compared::TALLY_HEADS)
+        .filter(|(count, _)| **count > 0)
+        .map(|(count, head)| format!("{count} {head}"))
+        .collect();
+    let mut lines = if told.is_empty() { Vec::new() } else { vec![format!("  {}", told.join(", "))] };
+    for cell in cells.iter().filter(|cell| cell.verdict == Some(Verdict::Worse)) {
+        lines.push(format!(
+            "  worse: {}, {}: {} where {} is printed; {}",
+            cell.line,
+            cell.column,
+            cell.ours_text(),
+            cell.printed.text(),
+            cell.note_text()
+        ));
+    }
+    lines
+}
+
+/// A line per method, and one above and below.
+fn cells_table(results: &Results) -> Vec<String> {
+    let columns = columns(results);
+    let width = results.methods.iter().map(|method| method.name.chars().count()).max().unwrap_or(0);
+    let heads: Vec<String> = columns.iter().map(|data| format!("{data:>12}")).collect();
+    let mut lines = vec![format!("{:<width$}{}", "", heads.concat())];
+    for method in &results.methods {
+        let cells: Vec<String> =
+            columns.iter().map(|data| format!("{:>12}", cell_text(results, method, data))).collect();
+        lines.push(format!("{:<width$}{}", method.name, cells.concat()));
     }
     lines.push(String::new());
     lines
+}
+
+/// The data sets that a method was measured on, by name.
+fn columns(results: &Results) -> Vec<&str> {
+    let is_column = |name: &str| results.methods.iter().any(|method| method.cells.iter().any(|cell| cell.data == name));
+    results.data.iter().map(|data| data.name.as_str()).filter(|name| is_column(name)).collect()
 }
 
 /// The title of a table of a figure, then its lines, columns under one another.
@@ -127,30 +188,18 @@ fn table_lines(table: &Table) -> Vec<String> {
 fn protocol_text(results: &Results) -> String {
     let protocol = &results.protocol;
     let quick = if protocol.quick { "; a quick run" } else { "" };
-    if results.rows.is_empty() {
+    if results.methods.is_empty() {
         return format!("Figures alone (seed {}){quick}.", protocol.seed);
     }
+    let repeats = match protocol.repeats {
+        Some(n_repeats) => counted(n_repeats, "repetition"),
+        None if protocol.quick => counted(crate::method::N_REPEATS, "repetition"),
+        None => format!("as many repetitions as the paper's, else {},", crate::method::N_REPEATS),
+    };
     format!(
-        "Percentage of bags labelled right, {} repetitions of stratified {}-fold cross-validation{} (seed {}), mean ± half the 95 % \
-         confidence interval over the repetitions{quick}.",
-        protocol.n_repeats,
-        protocol.n_folds,
-        if results.rows.iter().any(|row| row.n_repeats != protocol.n_repeats) {
-            " unless the row says otherwise"
-        } else {
-            ""
-        },
-        protocol.seed,
+        "Percentage of bags labelled right, {repeats} of stratified {}-fold cross-validation (seed {}), mean ± half the 95 % confidence interval over the repetitions{quick}.",
+        protocol.n_folds, protocol.seed,
     )
-}
-
-/// Name of the method, and its repetitions where they are its own.
-fn method_text(results: &Results, row: &RowResult) -> String {
-    match row.n_repeats {
-        n_repeats if n_repeats == results.protocol.n_repeats => row.method.clone(),
-        1 => format!("{} (not repeated)", row.method),
-        n_repeats => format!("{} ({n_repeats} repetitions)", row.method),
-    }
 }
 
 /// What is said of the panels of times.
@@ -158,7 +207,7 @@ const TIMES: &str = "Times, which differ from machine to machine and from run to
 
 /// How long a figure took, where it was drawn.
 fn duration_text(timing: &FigureTiming) -> String {
-    timing.seconds.map_or(String::new(), |seconds| format!("Drawn in {seconds:.1} s."))
+    timing.seconds.map_or(String::new(), |seconds| format!("Drawn in {}.", compared::seconds_text(seconds)))
 }
 
 /// What generated data stand in for, a sentence each; none where the figure was left out for want of other data.
@@ -184,38 +233,45 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-fn cell_text(cell: &Cell) -> String {
-    match cell {
-        Cell::Measured { accuracy, .. } => percent(*accuracy),
-        Cell::NoData => "no data".to_owned(),
-        Cell::LeftOut => "full run".to_owned(),
-        Cell::Failed { .. } => "failed".to_owned(),
+/// What a method came to on a data set.
+fn cell_text(results: &Results, method: &MethodResult, data: &str) -> String {
+    match results.cell(&method.id, data).map(|cell| &cell.state) {
+        Some(state @ CellState::Measured { .. }) => state.accuracy().map_or(String::new(), percent),
+        Some(CellState::NoData) => "no data".to_owned(),
+        Some(CellState::LeftOut) => "full run".to_owned(),
+        Some(CellState::Failed { .. }) => "failed".to_owned(),
+        None => String::new(),
     }
 }
 
-/// `78.3 ± 2.1`, in percent.
-pub(crate) fn percent(estimate: Estimate) -> String {
-    match estimate.half_width {
-        Some(half_width) => format!("{:.1} ± {:.1}", 100.0 * estimate.mean, 100.0 * half_width),
-        None => format!("{:.1}", 100.0 * estimate.mean),
-    }
-}
-
-/// Share of the larger class, where the data are there: what always saying the same would reach.
-fn larger_class(state: &DataState) -> Option<f64> {
-    match *state {
-        DataState::Present { n_bags, n_positive, .. } => {
-            Some(n_positive.max(n_bags - n_positive) as f64 / n_bags as f64)
-        }
+/// Share of the larger class of a data set, where it is there: what always saying the same would reach.
+fn larger_class(results: &Results, data: &str) -> Option<f64> {
+    match results.data.iter().find(|known| known.name == data)?.state {
+        DataState::Present { larger_class, .. } => larger_class,
         DataState::Absent { .. } => None,
     }
 }
 
-/// The rows of papers that have a figure for a data set, with that figure.
-fn published_for(data: &str) -> impl Iterator<Item = (&'static Published, f64)> {
-    let figure = move |row: &'static Published| {
-        let (_, accuracy) = row.accuracies.iter().find(|(name, _)| *name == data)?;
-        Some((row, accuracy / 100.0))
-    };
-    rows::published().iter().filter_map(figure)
+/// Of a paper: its tables, and its figures with their times.
+fn of_paper<'a>(
+    results: &'a Results,
+    record: &'a RunRecord,
+    paper: Paper,
+) -> (Vec<&'a TableResult>, Vec<(&'a FigureResult, &'a FigureTiming)>) {
+    let tables = results.tables.iter().filter(|table| table.paper == paper).collect();
+    let figures = results.figures.iter().zip(&record.figure_timing).filter(|(figure, _)| figure.paper == paper);
+    (tables, figures.collect())
+}
+
+/// The papers of which there is something.
+fn papers(results: &Results) -> impl Iterator<Item = Paper> {
+    Paper::ALL.into_iter().filter(|paper| {
+        results.tables.iter().any(|table| table.paper == *paper)
+            || results.figures.iter().any(|figure| figure.paper == *paper)
+    })
+}
+
+/// A share in percent, `48.9`.
+fn share_text(share: f64) -> String {
+    percent(Estimate { mean: share, half_width: None, n_runs: 1 })
 }

@@ -7,15 +7,19 @@ use rayon::prelude::*;
 
 use super::digits::{Digits, Method, midl};
 use crate::figure::{Context, Drawing, Figure, Picture, PictureRow};
+use crate::papers::Paper;
 
 pub(super) fn figure() -> Figure {
     Figure {
         id: "midl-fig2",
         title: "MIDL: what the atoms of the positive dictionaries look like",
-        source: "MIDL, Fig. 2",
+        paper: Paper::Midl,
+        place: "Fig. 2",
         protocol: "Pre-images of the ten positive atoms, a row for each digit as the positive class, from the first training bags of Table 1; each scaled to its darkest pixel. An atom shows its digit where most of the five training images nearest to its pre-image are of it.",
         data: &[],
         optional: &["usps"],
+        code: &["mil-data", "mil-dict", "mil-svm"],
+        source: file!(),
         draw,
     }
 }

@@ -6,15 +6,19 @@ use rayon::prelude::*;
 
 use super::digits::{Digits, Method, midl};
 use crate::figure::{AxisSpec, Context, Drawing, Figure, Panel, Point, Series, Style};
+use crate::papers::Paper;
 
 pub(super) fn figure() -> Figure {
     Figure {
         id: "midl-fig4",
         title: "MIDL: the cost by iterations",
-        source: "MIDL, Fig. 4",
+        paper: Paper::Midl,
+        place: "Fig. 4",
         protocol: "The cost of eq. 10 after each of 40 iterations on the first training bags of Table 1, digits 0, 1 and 2: with lambda = eta = 1 throughout, and with the values that they have in that iteration, which grow from 0 over the first ten.",
         data: &[],
         optional: &["usps"],
+        code: &["mil-data", "mil-dict", "mil-svm"],
+        source: file!(),
         draw,
     }
 }

@@ -5,15 +5,19 @@ use rayon::prelude::*;
 
 use super::digits::{Damage, Digits, Method};
 use crate::figure::{AxisSpec, Context, Drawing, Figure, Panel, Point, Series, Style};
+use crate::papers::Paper;
 
 pub(super) fn figure() -> Figure {
     Figure {
         id: "midl-fig3",
         title: "MIDL on damaged digits",
-        source: "MIDL, Fig. 3",
+        paper: Paper::Midl,
+        place: "Fig. 3",
         protocol: "As Table 1, three repetitions (in a quick run one, of the digits 0, 1 and 2), with Gaussian noise on each pixel, clipped to the range of pixels, or with a share of the pixels set to 0. The paper does not say whether training images are damaged too, so both are shown.",
         data: &[],
         optional: &["usps"],
+        code: &["mil-data", "mil-dict", "mil-svm"],
+        source: file!(),
         draw,
     }
 }

@@ -149,6 +149,15 @@ impl Method {
         }
     }
 
+    /// What the paper calls it.
+    pub(super) fn printed_name(self) -> &'static str {
+        match self {
+            Method::Midl | Method::MidlShared => "MIDL",
+            Method::MiSvmBag => "MI-SVM",
+            Method::MiSvmPattern => "mi-SVM",
+        }
+    }
+
     /// Fits on the training bags and counts on the test bags.
     pub(super) fn measure(self, bags: &TrainTest, seed: u64) -> Result<Shares, FitError> {
         match self {

@@ -5,6 +5,7 @@ use mil_core::{BagSet, CrossValidation, FitError, Label};
 use mil_forest::{Epoch, MiForest, MiForestTrace};
 
 use crate::figure::{AxisSpec, Context, Drawing, Figure, Level, Panel, Point, Series, Style};
+use crate::papers::Paper;
 
 const PROTOCOL: &str = "The default MIForest cooled along T = exp(-t/2) down to 0.01, nine epochs. Entropy, objective and members are of fits on all bags, means over five seeds with 95 % intervals; the objective is that of the labels p* and the forest \
                         that they were computed from, and after the forest was grown anew. Accuracy is that of five repetitions of ten-fold cross-validation, cooling stopped after so many epochs, 0 for the plain forest. \
@@ -14,10 +15,13 @@ pub(super) fn figures() -> Vec<Figure> {
     let figure = |id, title, data, draw| Figure {
         id,
         title,
-        source: "MIForests, Algorithm 1, against its Table 1",
+        paper: Paper::MiForests,
+        place: "Algorithm 1, against its Table 1",
         protocol: PROTOCOL,
         data,
         optional: &[],
+        code: &["mil-data", "mil-forest", "mil-mio"],
+        source: file!(),
         draw,
     };
     vec![

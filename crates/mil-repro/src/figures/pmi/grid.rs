@@ -8,18 +8,22 @@ use mil_pmi::Pmi;
 use rayon::prelude::*;
 
 use crate::figure::{AxisSpec, Context, Drawing, Figure, Level, Panel, Point, Series, Style};
+use crate::papers::Paper;
 
 const PROTOCOL: &str = "Ten-fold cross-validation, two repetitions; positive bags alone in the training folds, features scaled to [0, 1] by them; gamma in units of 1 over the median squared distance. Every cell is measured on the test folds: the best of them is \
-                        chosen by what it should predict, and is no estimate. The rows of the table choose without the test folds. In a quick run the first set alone, one repetition, and fewer widths.";
+                        chosen by what it should predict, and is no estimate. Table 3 itself is measured without the test folds. In a quick run the first set alone, one repetition, and fewer widths.";
 
 pub(super) fn figures() -> Vec<Figure> {
     let figure = |id, title, data, draw| Figure {
         id,
         title,
-        source: "PMI, Table 3",
+        paper: Paper::Pmi,
+        place: "Table 3",
         protocol: PROTOCOL,
         data,
         optional: &[],
+        code: &["mil-data", "mil-pmi"],
+        source: file!(),
         draw,
     };
     vec![

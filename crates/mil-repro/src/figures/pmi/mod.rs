@@ -1,6 +1,7 @@
-//! PMI: its pictures of the plane, its count of queries, and how accuracy hangs on two parameters that it leaves open.
+//! PMI: what its data hold, its pictures of the plane, its count of queries, and how accuracy hangs on two parameters that it leaves open.
 
 mod contour;
+mod facts;
 mod grid;
 mod pictures;
 mod queries;
@@ -8,7 +9,8 @@ mod queries;
 use crate::figure::Figure;
 
 pub(super) fn figures() -> Vec<Figure> {
-    let mut figures = pictures::figures();
+    let mut figures = vec![facts::figure()];
+    figures.extend(pictures::figures());
     figures.push(queries::figure());
     figures.extend(grid::figures());
     figures

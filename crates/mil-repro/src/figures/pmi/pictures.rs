@@ -7,25 +7,32 @@ use mil_pmi::{Pmi, QueryError, QuerySession, Recorded};
 
 use super::contour::zero_curves;
 use crate::figure::{AxisSpec, Context, Drawing, Figure, Panel, Point, Series, Style};
+use crate::papers::Paper;
 
 pub(super) fn figures() -> Vec<Figure> {
     vec![
         Figure {
             id: "pmi-fig2",
             title: "PMI where negatives are scattered: one fit finds what the bags share",
-            source: "PMI, Fig. 2",
+            paper: Paper::Pmi,
+            place: "Fig. 2",
             protocol: "Forty positive bags in the plane, one positive of N(0, 0.36 I) and two negatives uniform in a square of side 16 in each. Fixed: gamma = 0.5, nu = 0.1. The curve is where l(x) = 0.",
             data: &[],
             optional: &[],
+            code: &["mil-data", "mil-pmi"],
+            source: file!(),
             draw: |context| draw_scattered(context, &ClustersParams::figure_2()),
         },
         Figure {
             id: "pmi-fig3",
             title: "PMI where negatives are gathered more closely than positives: the query step",
-            source: "PMI, Fig. 3",
+            paper: Paper::Pmi,
+            place: "Fig. 3",
             protocol: "Forty positive bags in the plane, one positive of N(0, 0.36 I) and one negative of N((4, 0), 0.01 I) in each. Fixed: gamma = 0.5, nu = 0.1. The curve is where l(x) = 0; rings are the instances asked for.",
             data: &[],
             optional: &[],
+            code: &["mil-data", "mil-pmi"],
+            source: file!(),
             draw: |context| draw_gathered(context, &ClustersParams::figure_3()),
         },
     ]

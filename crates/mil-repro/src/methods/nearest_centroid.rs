@@ -2,38 +2,44 @@
 
 use mil_core::{BagRule, Calibrated, NearestCentroid, OutOfFold, Scaled, Scaling};
 
-use crate::row::{Row, for_all};
-use crate::rows::DATA;
+use crate::method::{Method, for_all};
+use crate::methods::DATA;
 
 /// Features standardised on the training folds in all three.
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn methods() -> Vec<Method> {
     let standardised = |rule| Scaled { scaling: Scaling::Standard, learner: NearestCentroid { rule } };
     vec![
-        Row {
+        Method {
             id: "nearest-centroid-max",
-            method: "Nearest centroid, max rule",
+            name: "Nearest centroid, max rule",
             settings: "standardised features, threshold 0",
             quick: &DATA,
-            repeats: None,
+            repeats: &[],
+            code: &["mil-core"],
+            source: file!(),
             learner: for_all(standardised(BagRule::Max)),
         },
-        Row {
+        Method {
             id: "nearest-centroid-calibrated",
-            method: "Nearest centroid, max rule, calibrated",
+            name: "Nearest centroid, max rule, calibrated",
             settings: "standardised features, threshold from 5 inner folds of the training bags",
             quick: &DATA,
-            repeats: None,
+            repeats: &[],
+            code: &["mil-core"],
+            source: file!(),
             learner: for_all(Calibrated {
                 learner: standardised(BagRule::Max),
                 source: OutOfFold { n_folds: 5, seed: 0 },
             }),
         },
-        Row {
+        Method {
             id: "nearest-centroid-mean",
-            method: "Nearest centroid, mean rule",
+            name: "Nearest centroid, mean rule",
             settings: "standardised features, threshold 0",
             quick: &DATA,
-            repeats: None,
+            repeats: &[],
+            code: &["mil-core"],
+            source: file!(),
             learner: for_all(standardised(BagRule::Mean)),
         },
     ]

@@ -3,7 +3,7 @@
 use mil_core::{Tunable, Tuned};
 use mil_mio::{Miles, Mio, Width};
 
-use crate::row::{LearnerFor, Row};
+use crate::method::{LearnerFor, Method};
 
 const MIO: &str = "ten passes; sigma^2 = 0.05, 0.1, 0.2 times the median squared distance, alpha0 = 0.005, 0.02, 0.05, beta0 = 0.2, 1, with a bias (on Elephant, Fox and Tiger also without), \
                    by 3 repetitions of 10 inner folds of the training bags; features as they come";
@@ -11,17 +11,17 @@ const MIO: &str = "ten passes; sigma^2 = 0.05, 0.1, 0.2 times the median squared
 const MILES: &str = "sigma^2 = 0.1, 0.2, 0.3 times the median squared distance, lambda = 0.1, 0.2, 0.4 for penalties of 1, with and without a bias, by 5 inner folds of the training bags; features as they come";
 
 /// "Fifteen runs of 10-fold cross-validation" (MIO §4.2).
-const RUNS: usize = 15;
+const RUNS: &[(&str, usize)] = &[("musk1", 15), ("musk2", 15)];
 
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn methods() -> Vec<Method> {
     vec![
-        row("mio", "MIO", MIO, Box::new(|data| Box::new(tuned(mio(data), 10, 3)))),
-        row("miles", "MILES", MILES, Box::new(|_| Box::new(tuned(miles(), 5, 1)))),
+        method("mio", "MIO", MIO, Box::new(|data| Box::new(tuned(mio(data), 10, 3)))),
+        method("miles", "MILES", MILES, Box::new(|_| Box::new(tuned(miles(), 5, 1)))),
     ]
 }
 
-fn row(id: &'static str, method: &'static str, settings: &'static str, learner: LearnerFor) -> Row {
-    Row { id, method, settings, quick: &["musk1"], repeats: Some(RUNS), learner }
+fn method(id: &'static str, name: &'static str, settings: &'static str, learner: LearnerFor) -> Method {
+    Method { id, name, settings, quick: &["musk1"], repeats: RUNS, code: &["mil-mio"], source: file!(), learner }
 }
 
 fn tuned<L: Tunable>(settings: Vec<L>, n_folds: usize, n_repeats: usize) -> Tuned<L> {

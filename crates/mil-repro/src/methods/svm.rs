@@ -1,10 +1,10 @@
-//! The maximum-margin family. Penalty and kernel of every row are chosen by a grid search inside the training folds.
+//! The maximum-margin family. Penalty and kernel of every method are chosen by a grid search inside the training folds.
 
 use mil_core::{BagModel, Calibrated, HeldOut, Learner, Scaled, Scaling};
 use mil_kernels::{Kernel, KernelChoice};
 use mil_svm::{AlSvm, AwSvm, GridSearch, MiSvmBag, MiSvmPattern, Mica, Nsk, OverKernel, SilSvm};
 
-use crate::row::{AnyLearner, LearnerFor, Row};
+use crate::method::{AnyLearner, LearnerFor, Method};
 
 const GAUSSIAN: &str = "penalty and kernel by 5 inner folds of the training bags (3 on Musk2), Gaussian kernels of gamma = 1, 3, 8, 25 over the median \
                         squared distance and C = 1, 10, 100; on Elephant and Tiger Gaussian ones of 0.3, 1, 3 and the linear one, C = 0.01, 0.1, 1, 10. \
@@ -19,24 +19,24 @@ const ONE_NORM: &str = "penalty and kernel by inner folds as for mi-SVM; on Musk
 const CALIBRATED: &str = "as for SIL-SVM, and the threshold from the scores of the same inner folds";
 
 /// All with the max rule where the method scores instances.
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn methods() -> Vec<Method> {
     vec![
-        row("sil-svm", "SIL-SVM", GAUSSIAN, tuned(SilSvm::default(), gaussian)),
-        row("sil-svm-calibrated", "SIL-SVM, calibrated", CALIBRATED, calibrated(SilSvm::default(), gaussian)),
-        row("mi-svm", "mi-SVM", GAUSSIAN, tuned(MiSvmPattern::default(), gaussian)),
-        row("mi-svm-bag", "MI-SVM", GAUSSIAN, tuned(MiSvmBag::default(), gaussian)),
-        row("mi-kernel", "MI-Kernel", GAUSSIAN, tuned(Nsk::default(), gaussian)),
-        row("mica", "MICA", ONE_NORM, tuned(Mica::default(), one_norm)),
-        row("aw-svm", "AW-SVM", ANNEALED, tuned(AwSvm::default(), annealed)),
-        row("al-svm", "AL-SVM", ANNEALED, tuned(AlSvm::default(), annealed)),
+        method("sil-svm", "SIL-SVM", GAUSSIAN, tuned(SilSvm::default(), gaussian)),
+        method("sil-svm-calibrated", "SIL-SVM, calibrated", CALIBRATED, calibrated(SilSvm::default(), gaussian)),
+        method("mi-svm", "mi-SVM", GAUSSIAN, tuned(MiSvmPattern::default(), gaussian)),
+        method("mi-svm-bag", "MI-SVM", GAUSSIAN, tuned(MiSvmBag::default(), gaussian)),
+        method("mi-kernel", "MI-Kernel", GAUSSIAN, tuned(Nsk::default(), gaussian)),
+        method("mica", "MICA", ONE_NORM, tuned(Mica::default(), one_norm)),
+        method("aw-svm", "AW-SVM", ANNEALED, tuned(AwSvm::default(), annealed)),
+        method("al-svm", "AL-SVM", ANNEALED, tuned(AlSvm::default(), annealed)),
     ]
 }
 
-fn row(id: &'static str, method: &'static str, settings: &'static str, learner: LearnerFor) -> Row {
-    Row { id, method, settings, quick: &["musk1"], repeats: None, learner }
+fn method(id: &'static str, name: &'static str, settings: &'static str, learner: LearnerFor) -> Method {
+    Method { id, name, settings, quick: &["musk1"], repeats: &[], code: &["mil-svm"], source: file!(), learner }
 }
 
-/// What a row tries.
+/// What a method tries.
 struct Grid {
     is_linear_too: bool,
     /// Of Gaussian kernels, $\gamma$ times the median squared distance.
