@@ -73,10 +73,11 @@ impl Printed {
     /// `88.3 [86.5, 90.2]`, `79.1 ± 1.1` or `84`.
     #[must_use]
     pub fn text(&self) -> String {
-        let value = format!("{:.*}", self.n_decimals, self.value);
+        let shown = |value: f64| format!("{value:.*}", self.n_decimals);
+        let value = shown(self.value);
         match self.spread {
-            Spread::Interval { low, high } => format!("{value} [{low}, {high}]"),
-            Spread::PlusMinus { half_width } => format!("{value} ± {half_width}"),
+            Spread::Interval { low, high } => format!("{value} [{}, {}]", shown(low), shown(high)),
+            Spread::PlusMinus { half_width } => format!("{value} ± {}", shown(half_width)),
             Spread::Runs { .. } | Spread::Silent => value,
         }
     }
@@ -228,7 +229,7 @@ mod tests {
     fn printed_figures_are_shown_as_printed() {
         assert_eq!(Printed::tenths(85.0).text(), "85.0");
         assert_eq!(Printed::whole(84.0).of_runs(5).text(), "84");
-        assert_eq!(Printed::tenths(88.3).within(86.5, 90.2).text(), "88.3 [86.5, 90.2]");
+        assert_eq!(Printed::tenths(88.3).within(86.0, 90.2).text(), "88.3 [86.0, 90.2]");
         assert_eq!(Printed::tenths(79.1).plus_minus(1.1).text(), "79.1 ± 1.1");
     }
 }

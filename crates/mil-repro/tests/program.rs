@@ -214,7 +214,7 @@ fn a_snapshot_is_written_and_drift_from_it_is_found() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && said.contains("3 the same, 0 moved a little, 0 drifted"), "{said}");
 
-    let forged = std::fs::read_to_string(&snapshot).unwrap().replacen("0.7", "0.3", 1);
+    let forged = std::fs::read_to_string(&snapshot).unwrap().replace("0.7", "0.3");
     std::fs::write(&snapshot, forged).unwrap();
     let output = run(&[&check]);
     let said = String::from_utf8(output.stdout).unwrap();
