@@ -68,4 +68,6 @@ for _ in range(rounds):
     start = time.perf_counter()
     model = fit(*parameters)
     seconds.append(time.perf_counter() - start)
-print(json.dumps({"peer": f"scikit-learn {sklearn.__version__}", "seconds": seconds, "total": float(objective(model))}))
+peak = peak_memory()
+report = {"peer": f"scikit-learn {sklearn.__version__}", "seconds": seconds, "total": float(objective(model))}
+print(json.dumps(report | {"baseline": baseline, "peak": peak}))
