@@ -105,7 +105,7 @@ fn accuracy(model: &MidlModel, bags: &BagSet<Label>) -> Result<f64, String> {
 fn measure(n: usize, watch: &mut Stopwatch) -> Result<(f64, Option<String>), String> {
     let params =
         FromInstancesParams { n_positive: n - n / 2, n_negative: n / 2, seed: 1, ..FromInstancesParams::default() };
-    let bags = params.generate(&digits(400)?, DIGIT).map_err(say)?;
+    let bags = params.generate(&digits(n.max(400))?, DIGIT).map_err(say)?;
     let midl = midl();
     let fitted = watch.repeat(|| midl.fit_traced(&bags)).map_err(say)?;
     Ok((cost(&midl, &fitted), None))

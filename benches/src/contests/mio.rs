@@ -52,15 +52,13 @@ pub(super) const GROWTH: Contest = Contest {
 pub(super) const MILES_GROWTH: Contest = Contest {
     name: "miles_growth",
     about: "how MILES grows with bags",
-    notes: &[
-        "Similarities of all bags to all instances are on the clock: ten instances a bag make them grow as the square.",
-    ],
+    notes: &["Similarities of all bags to all instances are on the clock."],
     work: Work::Curves(&[Curve {
         name: "miles",
         title: "MILES, bags of 10, 100 features, one thread",
         unit: "bags",
-        sizes: &[100, 200, 400, 800, 1600],
-        long_sizes: &[],
+        sizes: &[25, 50, 100, 200, 400],
+        long_sizes: &[800],
         measure: measure_miles,
         peer: None,
     }]),
