@@ -12,6 +12,7 @@ import numpy as np
 import sklearn
 from sklearn.svm import SVC, LinearSVC, OneClassSVM
 
+baseline = peak_memory()
 instances, labels, n_features, problem = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
 parameters, rounds = [float(value) for value in sys.argv[5:-1]], int(sys.argv[-1])
 x = np.fromfile(instances).reshape(-1, n_features)

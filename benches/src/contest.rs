@@ -137,14 +137,20 @@ fn entry(contest: &Contest, bench: &Bench) -> Entry {
 fn work(contest: &Contest, bench: &Bench, entry: &mut Entry) -> Result<(), String> {
     match contest.work {
         Work::Duels(duels) => duels(bench, entry),
-        Work::Curves(curves) => curves.iter().try_for_each(|curve| {
-            let (growth, outcome) = grow(curve, bench);
-            if !growth.ours.points.is_empty() {
-                entry.growths.push(growth);
-            }
-            outcome
-        }),
+        Work::Curves(curves) => {
+            // One curve that fails does not keep the next from being measured.
+            let faults: Vec<String> = curves.iter().filter_map(|curve| add_growth(curve, bench, entry).err()).collect();
+            if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
+        }
     }
+}
+
+fn add_growth(curve: &Curve, bench: &Bench, entry: &mut Entry) -> Result<(), String> {
+    let (growth, outcome) = grow(curve, bench);
+    if !growth.ours.points.is_empty() {
+        entry.growths.push(growth);
+    }
+    outcome
 }
 
 impl Report {

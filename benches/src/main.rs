@@ -2,7 +2,7 @@
 //!
 //! A contest alternates between us and the peer, so that both meet the machine in the same mood, and checks that both computed the same thing. A point of
 //! a growth curve is measured in a process of its own. One file under `contests/` adds what is measured.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is the program's own output")]
+#![expect(clippy::print_stderr, reason = "this is the program's own output")]
 
 mod contest;
 mod contests;
@@ -13,6 +13,7 @@ mod growth;
 mod peer;
 mod report;
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -48,7 +49,7 @@ fn main() -> ExitCode {
     let watch = Stopwatch::at_start();
     let cli = Cli::parse();
     let outcome = match cli.point.as_deref() {
-        Some([name, n]) => curve::point(contests::curves(), name, n, watch).map(|line| println!("{line}")),
+        Some([name, n]) => curve::point(contests::curves(), name, n, watch).map(|line| tell(&line)),
         _ => run(&cli),
     };
     match outcome {
@@ -60,10 +61,15 @@ fn main() -> ExitCode {
     }
 }
 
+/// Prints a line; a reader who has gone away, as `head` does, ends no measurement.
+fn tell(line: &str) {
+    let _ = writeln!(io::stdout(), "{line}");
+}
+
 fn run(cli: &Cli) -> Result<(), String> {
     let contests = chosen(&cli.names)?;
     if cli.list {
-        contests.iter().for_each(|contest| println!("{:<16} {}", contest.name, contest.about));
+        contests.iter().for_each(|contest| tell(&format!("{:<16} {}", contest.name, contest.about)));
         return Ok(());
     }
     let folder = folder();
@@ -81,15 +87,15 @@ fn run(cli: &Cli) -> Result<(), String> {
     eprintln!("running {}", names.join(", "));
     let keep = |report: &Report| {
         let entry = report.contests.last().expect("one has just ended");
-        print!("{}", report::lines(entry));
+        tell(&report::lines(entry));
         report::write(&folder, report)
     };
     let report = contest::run(&contests, contests::ALL.len(), &bench, keep)?;
     if let Some(file) = &cli.snapshot {
         report::write_text(file, &report::markdown(&report))?;
-        println!("{}", file.display());
+        tell(&file.display().to_string());
     }
-    report::FILES.iter().for_each(|file| println!("{}", folder.join(file).display()));
+    report::FILES.iter().for_each(|file| tell(&folder.join(file).display().to_string()));
     match &report.failed()[..] {
         [] => Ok(()),
         failed => Err(format!("failed: {}; the results say why", failed.join(", "))),

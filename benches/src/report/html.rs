@@ -27,7 +27,8 @@ pub(super) fn page(report: &Report) -> String {
 }
 
 fn section(entry: &Entry) -> String {
-    let mut section = format!("<section><h2>{}</h2><p class=\"lead\">{}.</p>", text(&entry.name), text(&entry.about));
+    let mut section =
+        format!("<section><h2>{}</h2><p class=\"lead\">{}</p>", text(&entry.name), text(&words::about(entry)));
     section.extend(entry.notes.iter().map(|note| format!("<p>{}</p>", text(note))));
     section.extend(words::asides(entry).iter().map(|aside| format!("<p class=\"stand-in\">{}</p>", text(aside))));
     section.push_str(&list(&words::remarks(entry)));

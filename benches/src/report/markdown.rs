@@ -26,7 +26,7 @@ pub(crate) fn page(report: &Report) -> String {
 }
 
 fn section(entry: &Entry) -> String {
-    let mut section = format!("\n### `{}`\n\n{}.\n", entry.name, capitalised(&entry.about));
+    let mut section = format!("\n### `{}`\n\n{}\n", entry.name, words::about(entry));
     for paragraph in entry.notes.iter().cloned().chain(words::asides(entry)) {
         let _ = write!(section, "\n{}\n", one_line(&paragraph));
     }
@@ -40,11 +40,6 @@ fn section(entry: &Entry) -> String {
         section.extend(words::growth_findings(growth).iter().map(|finding| format!("- {finding}\n")));
     }
     section
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn one_line(text: &str) -> String {
@@ -75,7 +70,7 @@ mod tests {
             "2026-03-01",
             "| work & <toil> | 0.50 [0.50, 0.50] | 200 [100, 300] ms | Peer 1: 400 [200, 600] ms |",
             "| work, two threads |  | 4.00 µs | none |",
-            "| Squares | 1 to 8 numbers | 2.00 | 2.00 | Peer 1 | 2.00 | 2.00 |",
+            "| Squares | 2.00 | 2.00 | 1 to 8 numbers | Peer 1 | 2.00 | 2.00 |",
             "| 4 | 16.0 ms | 16.0 MiB | 64.0 ms | 16.0 MiB | 0.25 |",
             "- ours, time: exponent 2.00 over 4 points",
             "- work & <toil>: found | so",

@@ -42,7 +42,7 @@ pub(crate) fn lines(entry: &Entry) -> String {
         lines.extend(words::growth_findings(growth).iter().map(|finding| format!("    {finding}")));
     }
     lines.extend(words::asides(entry).iter().map(|aside| format!("  {aside}")));
-    lines.join("\n") + "\n"
+    lines.join("\n")
 }
 
 #[cfg(test)]

@@ -15,10 +15,10 @@ pub(super) const ABOUT_RATIOS: &str = "A ratio is our time over the peer's: at 0
 /// What the growth curves are.
 pub(super) fn about_growth() -> String {
     format!(
-        "Each point is measured in a process of its own: the median time of its calls, and the most memory the process has had beyond what it had before there were data, which are counted themselves. Starting Python and its imports are left out likewise. \
-         An exponent p says that a quantity grows as n to the power p; it is fitted by least squares to the logarithms, over the {MOST_FITTED} largest of those sizes that take at least {} or {}, and given only where there are {LEAST_FITTED}.",
-        seconds(LEAST_SECONDS),
-        bytes(LEAST_BYTES),
+        "Each point is measured in a process of its own: the median time of its calls, and the most memory the process has had beyond what it had before there were data, which are counted themselves. Starting Python and what it imports are left out likewise. \
+         An exponent p says that a quantity grows as n to the power p. It is fitted by least squares to the logarithms of the {MOST_FITTED} largest sizes among those that take at least {} ms, or {} MiB for memory; fewer than {LEAST_FITTED} have none.",
+        1e3 * LEAST_SECONDS,
+        LEAST_BYTES / f64::from(1 << 20),
     )
 }
 
@@ -76,7 +76,7 @@ fn duel_row(duel: &Duel) -> Vec<String> {
 /// All growths.
 pub(super) fn growth_table(report: &Report) -> Option<Table> {
     let rows: Vec<Vec<String>> = report.contests.iter().flat_map(|entry| &entry.growths).map(growth_row).collect();
-    let heads = ["what", "sizes", "time", "memory", "peer", "its time", "its memory"].map(str::to_owned).to_vec();
+    let heads = ["what", "time", "memory", "sizes", "peer", "its time", "its memory"].map(str::to_owned).to_vec();
     (!rows.is_empty()).then(|| Table { title: "Exponents of growth".to_owned(), heads, rows })
 }
 
@@ -88,9 +88,9 @@ fn growth_row(growth: &Growth) -> Vec<String> {
     let peer = growth.peer.as_ref();
     vec![
         growth.title.clone(),
-        sizes,
         exponent(growth.ours.time),
         exponent(growth.ours.memory),
+        sizes,
         peer.map_or("none".to_owned(), |side| side.who.clone()),
         exponent(peer.and_then(|side| side.time)),
         exponent(peer.and_then(|side| side.memory)),
@@ -138,6 +138,12 @@ pub(super) fn growth_findings(growth: &Growth) -> Vec<String> {
         })
     };
     std::iter::once(&growth.ours).chain(&growth.peer).flat_map(of_side).collect()
+}
+
+/// What a contest measures, as a sentence.
+pub(super) fn about(entry: &Entry) -> String {
+    let mut letters = entry.about.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).chain(['.']).collect())
 }
 
 /// What was found besides times.
