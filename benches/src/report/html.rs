@@ -37,7 +37,8 @@ fn section(entry: &Entry) -> String {
         // What was found is text behind the figures.
         let _ = write!(
             section,
-            "{}{}<div class=\"charts\">{}</div>",
+            "<h3>{}</h3>{}{}<div class=\"charts\">{}</div>",
+            text(&growth.title),
             table(&points, points.heads.len()),
             list(&words::growth_findings(growth)),
             plots(growth)
@@ -94,11 +95,10 @@ fn table(table: &Table, n_figures: usize) -> String {
         format!("<tr>{}</tr>", row.iter().enumerate().map(cell).collect::<String>())
     };
     let rows: String = table.rows.iter().map(|row| line("td", row)).collect();
-    format!(
-        "<div class=\"scroll\"><table><caption>{}</caption><thead>{}</thead><tbody>{rows}</tbody></table></div>",
-        text(&table.title),
-        line("th", &table.heads)
-    )
+    let caption =
+        if table.title.is_empty() { String::new() } else { format!("<caption>{}</caption>", text(&table.title)) };
+    let heads = line("th", &table.heads);
+    format!("<div class=\"scroll\"><table>{caption}<thead>{heads}</thead><tbody>{rows}</tbody></table></div>")
 }
 
 /// Safe inside elements; what stands between backquotes is code.

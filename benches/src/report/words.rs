@@ -97,7 +97,7 @@ fn growth_row(growth: &Growth) -> Vec<String> {
     ]
 }
 
-/// The points of a growth.
+/// The points of a growth, whose title stands above.
 pub(super) fn point_table(growth: &Growth) -> Table {
     let mut heads = vec![growth.unit.clone(), "ours".to_owned(), "memory".to_owned()];
     if let Some(peer) = &growth.peer {
@@ -120,7 +120,7 @@ pub(super) fn point_table(growth: &Growth) -> Table {
         row.extend(has_remarks.then(|| point.remark.clone().unwrap_or_default()));
         row
     };
-    Table { title: growth.title.clone(), heads, rows: growth.ours.points.iter().map(row).collect() }
+    Table { title: String::new(), heads, rows: growth.ours.points.iter().map(row).collect() }
 }
 
 /// What the fits say, a sentence for each quantity of each side.
