@@ -24,7 +24,7 @@ use peer::Peer;
 
 /// Ours and the peers side by side in one run, and how time and memory grow; into target/bench.
 #[derive(Parser)]
-#[command(name = "cargo xtask bench", version)]
+#[command(name = "cargo xtask bench", bin_name = "cargo xtask bench", version)]
 struct Cli {
     /// Benchmarks to run, by name; all when none is given
     names: Vec<String>,
@@ -71,6 +71,13 @@ fn run(cli: &Cli) -> Result<(), String> {
     if cli.list {
         contests.iter().for_each(|contest| tell(&format!("{:<16} {}", contest.name, contest.about)));
         return Ok(());
+    }
+    if let Some(file) = &cli.snapshot {
+        // Said before the minutes of measuring rather than after.
+        let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+        if file.is_dir() || parent.is_some_and(|parent| !parent.is_dir()) {
+            return Err(format!("{} cannot be a file", file.display()));
+        }
     }
     let folder = folder();
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;

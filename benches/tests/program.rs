@@ -59,11 +59,13 @@ fn a_point_of_no_curve_is_an_error() {
 }
 
 #[test]
-fn the_list_names_what_each_measures_and_a_mistyped_name_gets_a_hint() {
+fn the_list_names_what_each_measures_and_mistakes_are_told_at_once() {
     let list = called(&["--list"]);
     assert!(list.status.success());
     let text = String::from_utf8(list.stdout).unwrap();
     assert!(text.lines().any(|line| line.starts_with("gram_growth ") && line.contains("NumPy")), "{text}");
+    let output = called(&["gram", "--snapshot", "no-such-folder/snapshot.md"]);
+    assert!(!output.status.success() && said(&output).contains("cannot be a file"), "{}", said(&output));
     let output = called(&["gram_grwth"]);
     assert!(!output.status.success() && said(&output).contains("did you mean gram_growth?"), "{}", said(&output));
 }
