@@ -13,7 +13,7 @@ use crate::peer::Agreement;
 pub(super) const DUELS: Contest = Contest {
     name: "one_norm",
     about: "the linear program of MILES on Musk2 against HiGHS",
-    notes: &["Similarities are made off the clock; both sides reach the same objective to 1e-9."],
+    notes: &["Similarities are made off the clock; our objective must be the peer's to 1e-9 of it, or better."],
     work: Work::Duels(duels),
 };
 

@@ -29,7 +29,7 @@ pub(super) const LINEAR_DUELS: Contest = Contest {
     name: "linear",
     about: "linear SVMs on Musk2 against LIBLINEAR in scikit-learn",
     notes: &[
-        "The bias is regularised, as LIBLINEAR has it. With the plain hinge LIBLINEAR runs into its limit of 100,000 steps.",
+        "The bias is regularised, as LIBLINEAR has it. It is stopped after 100,000 steps, which the plain hinge may need.",
     ],
     work: Work::Duels(linear_duels),
 };
