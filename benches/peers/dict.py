@@ -3,7 +3,7 @@
 Arguments: file of training instances (bag after bag), file of labels, the same two of test bags, features, bag size, negative and positive atoms, T_0, T_1, lambda,
 eta, lambda_L, iterations, initial rounds, first width, seed, rounds. Files are float64. Preparing the instances and their kernels is on the clock.
 
-The total is the cost R_n + eta R_p + lambda F after the last iteration. The name tells it too, and which part of the test bags are right.
+The total is the cost R_n + eta R_p + lambda F after the last iteration. A remark tells which part of the test bags are right.
 """
 
 import json
@@ -288,5 +288,5 @@ for _ in range(rounds):
     seconds.append(time.perf_counter() - start)
 scores = midl.scores(test).reshape(-1, bag_size).max(axis=1)
 accuracy = np.mean((scores >= 0) == (of_test > 0))
-peer = f"NumPy {np.__version__}, J = {midl.cost:.2f}, {100 * accuracy:.1f} % of test bags"
-print(json.dumps({"peer": peer, "seconds": seconds, "total": float(midl.cost)}))
+report = {"peer": f"NumPy {np.__version__}", "seconds": seconds, "total": float(midl.cost)}
+print(json.dumps(report | {"remark": f"{100 * accuracy:.1f} % of test bags right"}))

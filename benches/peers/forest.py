@@ -1,6 +1,6 @@
-"""Random forests with scikit-learn. Arguments: file of instances, file of classes, fit or predict, features, trees, depth, threads, rounds.
+"""Random forests with scikit-learn. Arguments: file of instances, file of classes, fit, grow or predict, features, trees, depth, threads, rounds.
 
-The total is the out-of-bag error of a fit, or the mean distance of posteriors from the classes that the forest was grown on.
+The total is the out-of-bag error of a fit, nothing for one that only grows, or the mean distance of posteriors from the classes that the forest was grown on.
 """
 
 import json
@@ -11,6 +11,7 @@ import numpy as np
 import sklearn
 from sklearn.ensemble import RandomForestClassifier
 
+baseline = peak_memory()
 instances, classes, task = sys.argv[1:4]
 n_features, n_trees, depth, n_threads, rounds = map(int, sys.argv[4:])
 x = np.fromfile(instances).reshape(-1, n_features)
@@ -30,13 +31,16 @@ def timed(work):
 
 
 seconds = []
-if task == "fit":
+if task in ("fit", "grow"):
     for _ in range(rounds):
         timed(lambda: forest().fit(x, y))
-    total = 1 - forest(oob_score=True).fit(x, y).oob_score_
+    peak = peak_memory()
+    total = 1 - forest(oob_score=True).fit(x, y).oob_score_ if task == "fit" else 0
 else:
     model = forest().fit(x, y)
     for _ in range(rounds):
         timed(lambda: model.predict_proba(x))
+    peak = peak_memory()
     total = np.abs(model.predict_proba(x)[:, 1] - y).mean()
-print(json.dumps({"peer": f"scikit-learn {sklearn.__version__}", "seconds": seconds, "total": float(total)}))
+report = {"peer": f"scikit-learn {sklearn.__version__}", "seconds": seconds, "total": float(total)}
+print(json.dumps(report | {"baseline": baseline, "peak": peak}))

@@ -6,6 +6,8 @@ import time
 
 import numpy as np
 
+baseline = peak_memory()
+
 
 def gram(x, gamma):
     squares = np.einsum("ij,ij->i", x, x)
@@ -26,6 +28,8 @@ for _ in range(rounds):
     start = time.perf_counter()
     k = gram(x, gamma)
     seconds.append(time.perf_counter() - start)
+    peak = peak_memory()
     total = float(k.sum())
     del k
-print(json.dumps({"peer": f"NumPy {np.__version__}", "seconds": seconds, "total": total}))
+report = {"peer": f"NumPy {np.__version__}", "seconds": seconds, "total": total, "baseline": baseline, "peak": peak}
+print(json.dumps(report))

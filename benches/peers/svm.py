@@ -12,6 +12,7 @@ import numpy as np
 import sklearn
 from sklearn.svm import SVC, LinearSVC, OneClassSVM
 
+baseline = peak_memory()
 instances, labels, n_features, problem = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
 parameters, rounds = [float(value) for value in sys.argv[5:-1]], int(sys.argv[-1])
 x = np.fromfile(instances).reshape(-1, n_features)
@@ -68,4 +69,6 @@ for _ in range(rounds):
     start = time.perf_counter()
     model = fit(*parameters)
     seconds.append(time.perf_counter() - start)
-print(json.dumps({"peer": f"scikit-learn {sklearn.__version__}", "seconds": seconds, "total": float(objective(model))}))
+peak = peak_memory()
+report = {"peer": f"scikit-learn {sklearn.__version__}", "seconds": seconds, "total": float(objective(model))}
+print(json.dumps(report | {"baseline": baseline, "peak": peak}))

@@ -21,7 +21,7 @@ cargo xtask COMMAND
   data [list|verify|fetch NAME] [--data DIR]
                           which data sets are known, present and sound; obtain what can be obtained
   reproduce [ARGS...]     recompute the tables and figures; `reproduce --help` tells more
-  bench [NAME...]         benchmarks side by side with the peers (Python is used where present)
+  bench [ARGS...]         benchmarks side by side with the peers (Python is used where present), and growth curves; `bench --help` tells more
 ";
 
 fn main() -> ExitCode {
@@ -60,15 +60,23 @@ fn mil_repro(command: &str, rest: &[String]) -> Result<(), Failure> {
     process::hand_over(run_in_release(&mut cargo, "mil-repro").arg(command).args(rest))
 }
 
-fn bench(names: &[String]) -> Result<(), Failure> {
+fn bench(args: &[String]) -> Result<(), Failure> {
     let mut cargo = tools::ready_cargo()?;
+    if only_asks(args) {
+        return process::hand_over(run_in_release(&mut cargo, "mil-benches").args(args));
+    }
     match tools::python_with(&[("numpy", "numpy"), ("scikit-learn", "sklearn"), ("osqp", "osqp")]) {
         Ok(python) => {
             cargo.env("MIL_PEER_PYTHON", python);
         }
         Err(failure) => eprintln!("xtask: the Python peers are left out: {failure}"),
     }
-    process::hand_over(run_in_release(&mut cargo, "mil-benches").args(names))
+    process::hand_over(run_in_release(&mut cargo, "mil-benches").args(args))
+}
+
+/// Whether nothing will be measured, so that no peer need be installed.
+fn only_asks(args: &[String]) -> bool {
+    args.iter().any(|arg| ["--list", "--help", "-h", "--version", "-V"].contains(&arg.as_str()))
 }
 
 /// `cargo run` of a package, in the folder the user is in, so that the paths he gives mean what he means.
@@ -78,4 +86,16 @@ fn run_in_release<'a>(cargo: &'a mut Command, package: &str) -> &'a mut Command 
     cargo.env("MIL_COMMIT", process::commit());
     cargo.args(["run", "--release", "--package", package, "--manifest-path"]);
     cargo.arg(process::root().join("Cargo.toml")).arg("--")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_about_benchmarks_installs_no_peer() {
+        let asks = |args: &[&str]| only_asks(&args.iter().map(|&arg| arg.to_owned()).collect::<Vec<_>>());
+        assert!(asks(&["--list"]) && asks(&["gram", "-h"]));
+        assert!(!asks(&[]) && !asks(&["gram", "--quick", "--snapshot", "list.md"]));
+    }
 }
