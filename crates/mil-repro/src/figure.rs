@@ -1,4 +1,4 @@
-//! A figure of a paper and how to recompute it: plots, and tables other than that of the rows.
+//! A figure of a paper and how to recompute it: plots, and tables other than those of accuracies.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,7 +15,7 @@ pub use crate::drawing::{
 use crate::papers::Paper;
 use crate::progress::Progress;
 
-/// A figure of a paper, or a table of another kind than that of the rows, and how to recompute it.
+/// A figure of a paper, or a table of another kind than those of accuracies, and how to recompute it.
 pub struct Figure {
     /// Short name, as given on the command line.
     pub id: &'static str,

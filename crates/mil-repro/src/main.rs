@@ -147,6 +147,11 @@ enum DataAction {
 }
 
 fn main() -> ExitCode {
+    // Whoever interrupts us finds files whole or absent. Where no handler can be set, the system's own ends us just the same.
+    let _ = ctrlc::set_handler(|| {
+        mil_core::atomic_file::abandon();
+        std::process::exit(130);
+    });
     let outcome = match Cli::parse().command {
         Command::Reproduce(options) => reproduce(&options),
         Command::Data { action, folder } => look_after(action.unwrap_or(DataAction::List), &folder),

@@ -21,7 +21,7 @@ pub(super) fn page(results: &Results, record: &RunRecord) -> String {
     let mut body = String::from("<h1>The papers, recomputed</h1>");
     let _ = write!(
         body,
-        "<p class=\"lead\">{} {}.</p>",
+        "<p class=\"lead\">{} Measured on {}.</p>",
         escape(&protocol_text(results)),
         escape(&record.provenance.code_text())
     );
@@ -73,6 +73,9 @@ fn class_of(verdict: Option<Verdict>) -> &'static str {
     }
 }
 
+/// The heads of the summary where there is no room for words.
+const TALLY_SIGNS: [&str; TALLY_HEADS.len()] = ["=", "\u{25b2}", "\u{25bc}", "~", "not run", "not ours"];
+
 /// A sign for a verdict, so that it is not told by colour alone.
 fn sign_of(verdict: Option<Verdict>) -> &'static str {
     match verdict {
@@ -93,8 +96,11 @@ fn overview(results: &Results, record: &RunRecord) -> String {
     let mut table = String::from(
         "<section id=\"overview\"><h2>At a glance</h2><div class=\"scroll\"><table class=\"overview\"><thead><tr><th>experiment</th><th>cells</th>",
     );
-    for head in TALLY_HEADS {
-        let _ = write!(table, "<th class=\"number\">{head}</th>");
+    for (head, sign) in TALLY_HEADS.iter().zip(TALLY_SIGNS) {
+        let _ = write!(
+            table,
+            "<th class=\"number\"><span class=\"short\" title=\"{head}\">{sign}</span><span class=\"long\">{head}</span></th>"
+        );
     }
     table.push_str("</tr></thead><tbody>");
     let mut total = [0; TALLY_HEADS.len()];
@@ -218,7 +224,7 @@ fn paper_section(results: &Results, record: &RunRecord, paper: Paper) -> String 
 fn paper_table(table: &TableResult, results: &Results, record: &RunRecord) -> String {
     let cells = compared::of_table(table, results, record);
     let mut html = format!(
-        "<article id=\"{}\"><h3>{}: {}</h3><p class=\"lead\">{}</p>",
+        "<article id=\"{}\"><h3>{}: {}</h3><p class=\"lead\">{} Ours in bold, below it the paper's.</p>",
         escape(&table.id),
         escape(&table.place),
         escape(&table.title),

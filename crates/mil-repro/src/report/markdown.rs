@@ -199,6 +199,9 @@ const MAX_LINES: usize = 12;
 fn figure_section(figure: &FigureResult, timing: &FigureTiming) -> String {
     let mut text =
         format!("\n### {}: {}\n\n{} {}\n", figure.place, figure.title, figure.protocol, duration_text(timing));
+    // A figure that was not drawn has no time to tell.
+    text.truncate(text.trim_end().len());
+    text.push('\n');
     text.extend(stand_ins(figure).map(|stand_in| format!("\n{stand_in}\n")));
     match &figure.state {
         FigureState::Drawn { drawn: of_seed, .. } => {
