@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::provenance::Provenance;
-use crate::results::{CellState, DataState, FigureState, Results};
+use crate::results::{CellState, DataState, FigureState, Protocol, Results};
 
 /// Name and version of the layout of a snapshot.
 const SCHEMA: &str = "mil-repro-snapshot/1";
@@ -20,6 +20,9 @@ const SCHEMA: &str = "mil-repro-snapshot/1";
 const TOLERANCE: f64 = 0.05;
 /// Differences below this part are rounding and not worth telling.
 const ROUNDING: f64 = 1e-9;
+
+/// Numbers smaller than this are rounding.
+const NEXT_TO_NOTHING: f64 = 1e-6;
 
 /// What is committed to be compared with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,9 +43,9 @@ pub struct Snapshot {
 struct Drawn {
     /// The data sets it was drawn from.
     data: Vec<String>,
-    /// Tables, findings and comparisons.
+    /// Panels, tables, findings and comparisons.
     figures: Value,
-    /// Tells panels and pictures from others.
+    /// Tells pictures from others.
     digest: String,
 }
 
@@ -79,18 +82,26 @@ impl Snapshot {
         }
     }
 
+    /// Sees whether a run compares with it.
+    ///
+    /// # Errors
+    /// If the run has another seed or number of folds.
+    pub fn suits(&self, protocol: &Protocol) -> Result<(), String> {
+        if (protocol.seed, protocol.n_folds) == (self.seed, self.n_folds) {
+            return Ok(());
+        }
+        Err(format!(
+            "the snapshot is of seed {} and {} folds, the run of seed {} and {} folds; they do not compare",
+            self.seed, self.n_folds, protocol.seed, protocol.n_folds
+        ))
+    }
+
     /// Compares a run with it.
     ///
     /// # Errors
     /// If the run has another seed or number of folds.
     pub fn compare(&self, results: &Results) -> Result<Drift, String> {
-        let protocol = &results.protocol;
-        if (protocol.seed, protocol.n_folds) != (self.seed, self.n_folds) {
-            return Err(format!(
-                "the snapshot is of seed {} and {} folds, the run of seed {} and {} folds; they do not compare",
-                self.seed, self.n_folds, protocol.seed, protocol.n_folds
-            ));
-        }
+        self.suits(&results.protocol)?;
         let mut drift = Drift::default();
         for (method, of_method) in cells(results) {
             for (data, now) in of_method {
@@ -101,7 +112,7 @@ impl Snapshot {
                 }
             }
         }
-        if protocol.quick {
+        if results.protocol.quick {
             for (id, now) in drawn(results) {
                 match self.figures.get(&id).and_then(|known| known.iter().find(|then| then.data == now.data)) {
                     None => drift.unknown.push(format!("{id}, drawn from {}", now.data.join(", "))),
@@ -136,8 +147,9 @@ fn drawn(results: &Results) -> Vec<(String, Drawn)> {
         let FigureState::Drawn { drawn, .. } = &figure.state else { return None };
         let data = figure.data.iter().chain(&figure.optional).filter(is_present).cloned().collect();
         let value = |what: &dyn Fn() -> serde_json::Result<Value>| what().expect("plain data");
-        let figures = value(&|| serde_json::to_value((&drawn.tables, &drawn.findings, &drawn.comparisons)));
-        let shown = serde_json::to_vec(&(&drawn.panels, &drawn.pictures)).expect("plain data");
+        let figures =
+            value(&|| serde_json::to_value((&drawn.panels, &drawn.tables, &drawn.findings, &drawn.comparisons)));
+        let shown = serde_json::to_vec(&drawn.pictures).expect("plain data");
         Some((figure.id.clone(), Drawn { data, figures, digest: crate::code::digest(&shown) }))
     });
     kept.collect()
@@ -160,6 +172,10 @@ impl Drift {
     /// The repetitions that both have. Their mean has drifted once it is further off than half the interval of the snapshot.
     fn compare_cell(&mut self, what: &str, then: &[f64], now: &[f64]) {
         let n_common = then.len().min(now.len());
+        if n_common == 0 {
+            self.unknown.push(what.to_owned());
+            return;
+        }
         let (common, now) = (&then[..n_common], &now[..n_common]);
         if common == now {
             self.n_same += 1;
@@ -176,7 +192,7 @@ impl Drift {
         match furthest(&then.figures, &now.figures) {
             Some(apart) if apart <= ROUNDING && then.digest == now.digest => self.n_same += 1,
             Some(apart) if apart <= ROUNDING => {
-                self.moved.push(format!("{id}: its tables are the same, its plots are not"))
+                self.moved.push(format!("{id}: its numbers are the same, its pictures are not"))
             }
             Some(apart) if apart <= TOLERANCE => {
                 self.moved.push(format!("{id}: numbers differ by up to {:.1e} of their size", apart));
@@ -192,7 +208,7 @@ impl Drift {
     #[must_use]
     pub fn report(&self, snapshot: &Snapshot) -> String {
         let mut lines = vec![format!(
-            "Against the snapshot of {}: {} the same, {} moved a little, {} drifted, {} not in it",
+            "Against the snapshot of {}: {} the same, {} moved a little, {} drifted, {} not in it (figures are compared in quick runs)",
             snapshot.provenance.code_text(),
             self.n_same,
             self.moved.len(),
@@ -232,8 +248,10 @@ fn largest(mut differences: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     differences.try_fold(0.0, |most: f64, difference| Some(most.max(difference?)))
 }
 
+/// How far two numbers are apart, as a part of the larger. What is next to 0 in both is rounding, as in `certificates hold to 3e-9`.
 fn apart(a: f64, b: f64) -> f64 {
-    if a == b { 0.0 } else { (a - b).abs() / a.abs().max(b.abs()) }
+    let size = a.abs().max(b.abs());
+    if a == b || size < NEXT_TO_NOTHING { 0.0 } else { (a - b).abs() / size }
 }
 
 /// The words of a text and the numbers between them.
@@ -243,8 +261,12 @@ fn parts(text: &str) -> (Vec<&str>, Vec<f64>) {
     let mut rest = text;
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
         let end = rest[start..].find(|c| !is_of_number(c)).map_or(rest.len(), |length| start + length);
-        // A full stop ends a sentence, not a number.
-        let number = rest[start..end].trim_end_matches('.');
+        // A full stop ends a sentence, not a number; an exponent belongs to it.
+        let number = match exponent_end(rest, end) {
+            Some(end) => &rest[start..end],
+            None => rest[start..end].trim_end_matches('.'),
+        };
+        let end = end.max(start + number.len());
         let Ok(value) = number.parse() else {
             words.push(&rest[..end]);
             rest = &rest[end..];
@@ -258,6 +280,13 @@ fn parts(text: &str) -> (Vec<&str>, Vec<f64>) {
     (words, numbers)
 }
 
+/// Where the exponent ends that begins here, as in `3e-9`.
+fn exponent_end(text: &str, start: usize) -> Option<usize> {
+    let digits = text[start..].strip_prefix("e-").or_else(|| text[start..].strip_prefix('e'))?;
+    let n_digits = digits.chars().take_while(char::is_ascii_digit).count();
+    (n_digits > 0).then(|| text.len() - digits.len() + n_digits)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -269,6 +298,8 @@ mod tests {
         assert_eq!(furthest(&text("slope -0.50 (3)."), &text("slope -0.50 (3).")), Some(0.0));
         assert_eq!(furthest(&text("80.0 % of 10."), &text("79.0 % of 10.")), Some(1.0 / 80.0));
         assert_eq!(furthest(&text("80.0 %, ahead"), &text("80.0 %, not ahead")), None);
+        assert_eq!(parts("to 3e-9, 4e"), (vec!["to ", ", ", "e"], vec![3e-9, 4.0]));
+        assert_eq!(furthest(&text("holds to 3e-9"), &text("holds to 1e-9")), Some(0.0), "rounding");
         assert_eq!(parts("version 1.2.3 of 4"), (vec!["version 1.2.3", " of ", ""], vec![4.0]));
     }
 

@@ -1,5 +1,4 @@
 //! `mil-repro`: the program behind `cargo xtask reproduce` and `cargo xtask data`.
-#![expect(clippy::print_stderr, reason = "this is the program's own output")]
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -70,7 +69,7 @@ struct Reproduce {
     #[expect(clippy::option_option, reason = "absent, bare, or with a file")]
     check: Option<Option<PathBuf>>,
     /// Write the report to this file as well, and what `--check` needs beside it, as in docs/results.md
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "check")]
     snapshot: Option<PathBuf>,
     /// List what there is to compute and stop
     #[arg(long)]
@@ -159,7 +158,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            drop(writeln!(io::stderr(), "error: {error}"));
             ExitCode::FAILURE
         }
     }
@@ -196,7 +195,13 @@ fn reproduce(options: &Reproduce) -> Result<(), Box<dyn Error>> {
     }
     let data_dir = options.folder.path(false)?;
     let out = options.out.path();
+    // What cannot be compared or written in the end is told before the work begins.
+    let known = options.check.as_ref().map(|path| path.clone().unwrap_or_else(committed_snapshot));
+    let known = known.map(|path| Snapshot::read(&path)).transpose()?;
     report::prepare(&out)?;
+    if let Some(path) = &options.snapshot {
+        see_whether_snapshot_fits(path, &out)?;
+    }
     let store = Store::open(&out)?;
     if let Some(jobs) = options.jobs {
         rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build_global()?;
@@ -214,6 +219,9 @@ fn reproduce(options: &Reproduce) -> Result<(), Box<dyn Error>> {
         force: options.force,
         progress: &Progress::to_stderr(),
     };
+    if let Some(snapshot) = &known {
+        snapshot.suits(&plan.protocol)?;
+    }
     if let Some(shard) = options.shard {
         return run_shard(&plan, shard, &out);
     }
@@ -223,23 +231,43 @@ fn reproduce(options: &Reproduce) -> Result<(), Box<dyn Error>> {
     for file in report::FILES {
         say(&out.join(file).display().to_string())?;
     }
+    if results.n_failed() > 0 {
+        return Err(format!("{} cells and figures failed; report.md says why", results.n_failed()).into());
+    }
     if let Some(path) = &options.snapshot {
         write_snapshot(path, &plan, &results, &record)?;
     }
-    if let Some(path) = &options.check {
-        check(&path.clone().unwrap_or_else(committed_snapshot), &results)?;
+    if let Some(snapshot) = &known {
+        check(snapshot, &results)?;
     }
-    match results.n_failed() {
-        0 => Ok(()),
-        n_failed => Err(format!("{n_failed} cells and figures failed; report.md says why").into()),
+    Ok(())
+}
+
+/// A snapshot is two files, which must not be in the way of the other results.
+fn see_whether_snapshot_fits(path: &Path, out: &Path) -> Result<(), String> {
+    if path.extension().is_none_or(|ending| ending != "md") {
+        return Err(format!(
+            "{}: a snapshot is a file that ends in .md, with another that ends in .json beside it",
+            path.display()
+        ));
     }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let same = |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
+    if !folder.is_dir() || path.is_dir() || same(folder, out) {
+        return Err(format!(
+            "{}: expected a file in a folder that is there and is not that of the results",
+            path.display()
+        ));
+    }
+    Ok(())
 }
 
 /// The report, and beside it what a later `--check` compares with: this run, and short runs on its data and without any.
 fn write_snapshot(path: &Path, plan: &Plan<'_>, results: &Results, record: &RunRecord) -> Result<(), Box<dyn Error>> {
     let quick = Protocol { quick: true, ..plan.protocol };
-    let on_data = Plan { protocol: quick, ..*plan }.run()?.0;
-    let without = Plan { protocol: quick, data_dir: None, ..*plan }.run()?.0;
+    let short = Plan { protocol: quick, force: false, ..*plan };
+    let on_data = short.run()?.0;
+    let without = Plan { data_dir: None, ..short }.run()?.0;
     let snapshot = Snapshot::of(results, &[on_data, without], record.provenance.clone());
     let beside = path.with_extension("json");
     report::write_text(path, &report::markdown(results, record))?;
@@ -249,13 +277,12 @@ fn write_snapshot(path: &Path, plan: &Plan<'_>, results: &Results, record: &RunR
 }
 
 /// Fails if what was computed has drifted from a snapshot.
-fn check(path: &Path, results: &Results) -> Result<(), Box<dyn Error>> {
-    let snapshot = Snapshot::read(path)?;
+fn check(snapshot: &Snapshot, results: &Results) -> Result<(), Box<dyn Error>> {
     let drift = snapshot.compare(results)?;
-    say(&drift.report(&snapshot))?;
+    say(&drift.report(snapshot))?;
     match drift.drifted.len() {
         0 => Ok(()),
-        n_drifted => Err(format!("{n_drifted} cells and figures have drifted from {}", path.display()).into()),
+        n_drifted => Err(format!("{n_drifted} cells and figures have drifted").into()),
     }
 }
 

@@ -90,7 +90,7 @@ impl Paper {
                 "Settings of Fig. 2 were settled after looking at its slopes.",
             ],
             Paper::MiForests => &[
-                "Thresholds are the best ones, not drawn, and bags are drawn, not instances; one epoch of annealing at T = exp(-1/2). The paper leaves all three open; they were settled after looking at the test folds of these five sets. The variants with random thresholds are among all methods below.",
+                "Of each feature drawn the best threshold is taken, where the paper draws binary tests at random and does not say how many; bags are drawn where it draws from the training set; one epoch of annealing at T = exp(-1/2), where it does not say how many. All three were settled after looking at the test folds of these five sets. The variants with random thresholds are among all methods below.",
                 "The loss is called margin maximising and not named: hinge.",
             ],
             Paper::Pmi => &[

@@ -1,6 +1,6 @@
 //! How far a run is: a bar on a terminal, a line for each cell and step elsewhere.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -59,10 +59,10 @@ impl Progress {
         self.print(&format!("warning: {text}"));
     }
 
-    #[expect(clippy::print_stderr)]
     fn print(&self, text: &str) {
         if !self.bar.is_hidden() || self.lines {
-            self.bar.suspend(|| eprintln!("{text}"));
+            // Who no longer listens does not end the work.
+            self.bar.suspend(|| drop(writeln!(std::io::stderr(), "{text}")));
         }
     }
 

@@ -7,7 +7,7 @@ use mil_core::stats::Summary;
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::{Comparison, Printed, Verdict};
-use crate::figure::{Panel, Picture, PictureRow, Table};
+use crate::figure::{Drawing, Panel, Picture, PictureRow, Table};
 use crate::papers::Paper;
 use crate::provenance::Provenance;
 
@@ -267,6 +267,26 @@ pub struct Drawn {
     pub comparisons: Vec<Comparison>,
 }
 
+impl Drawn {
+    /// Sees whether all of it can be shown.
+    ///
+    /// # Errors
+    /// What cannot.
+    pub fn check(&self) -> Result<(), String> {
+        let is_whole = |raster: &Raster| {
+            let n_pixels = raster.width.checked_mul(raster.height);
+            raster.width > 0
+                && raster.rows.iter().flat_map(|row| &row.images).all(|image| Some(image.len()) == n_pixels)
+        };
+        if let Some(raster) = self.pictures.iter().find(|raster| !is_whole(raster)) {
+            return Err(format!("picture {:?} lacks pixels", raster.title));
+        }
+        let Drawn { panels, tables, comparisons, .. } = self.clone();
+        let drawing = Drawing { panels, tables, comparisons, ..Drawing::default() };
+        drawing.check().map_err(|error| error.to_string())
+    }
+}
+
 /// How a comparison came out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
@@ -281,8 +301,12 @@ pub struct Judged {
 pub struct RunRecord {
     /// Always [`RUN_SCHEMA`].
     pub schema: String,
-    /// When, where and from which code.
+    /// When, where and from which code the results were put together; and computed, as far as they were not stored before.
     pub provenance: Provenance,
+    /// Pieces of the run.
+    pub n_pieces: usize,
+    /// Those among them that earlier runs, or other machines, had computed and stored.
+    pub n_stored_before: usize,
     /// Seconds spent fitting for each cell, summed over folds and repetitions; method by method, cell by cell.
     pub fit_seconds: Vec<Vec<Option<f64>>>,
     /// What the figures tell of times, one for each.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use mil_core::{BagSet, CrossValidation, Event, Label, Observer, Stage};
 use mil_data::catalogue::{self, Contents, DataSet, Entry};
 
-use crate::comparison::{Better, judge};
+use crate::comparison::{Better, Comparison, Verdict, judge};
 use crate::figure::{Context, Drawing, Figure};
 use crate::method::Method;
 use crate::notes;
@@ -101,8 +101,8 @@ impl Plan<'_> {
     /// If a name is not in the catalogue, or a result cannot be kept. What was computed before that is kept.
     pub fn run(&self) -> Result<(Results, RunRecord), RunError> {
         let loaded = self.load()?;
-        let (outcomes, _) = self.compute(&loaded, Shard::WHOLE)?;
-        Ok(self.assemble(&loaded, outcomes))
+        let (outcomes, done) = self.compute(&loaded, Shard::WHOLE)?;
+        Ok(self.assemble(&loaded, outcomes, done))
     }
 
     /// Computes what is missing of one shard.
@@ -204,7 +204,10 @@ impl Plan<'_> {
             let outcome = piece.compute(self);
             match &outcome {
                 Ok(content) => self.store.keep(&piece.key, content.clone())?,
-                Err(_) => done.n_failed += 1,
+                Err(reason) => {
+                    done.n_failed += 1;
+                    self.progress.warn(&format!("{}: {reason}", piece.title()));
+                }
             }
             done.n_computed += 1;
             let what = match &outcome {
@@ -220,7 +223,7 @@ impl Plan<'_> {
         Ok((outcomes, done))
     }
 
-    fn assemble(&self, loaded: &[Loaded], mut outcomes: Outcomes) -> (Results, RunRecord) {
+    fn assemble(&self, loaded: &[Loaded], mut outcomes: Outcomes, done: ShardDone) -> (Results, RunRecord) {
         let mut methods = Vec::new();
         let mut fit_seconds = Vec::new();
         for (method, data) in &self.selection.methods {
@@ -248,6 +251,8 @@ impl Plan<'_> {
         let record = RunRecord {
             schema: RUN_SCHEMA.to_owned(),
             provenance: Provenance::here_and_now(),
+            n_pieces: done.n_computed + done.n_stored,
+            n_stored_before: done.n_stored,
             fit_seconds,
             figure_timing,
         };
@@ -372,16 +377,8 @@ fn figure_result(figure: &Figure, loaded: &[Loaded], outcomes: &mut Outcomes) ->
         .collect();
     let (state, timing) = match outcomes.remove(&Id::Figure(figure.id)) {
         Some(Ok(Content::Figure { drawn, timing })) => {
-            let judged = drawn.comparisons.iter().map(|comparison| Judged {
-                verdict: match comparison.not_comparable {
-                    Some(_) => crate::comparison::Verdict::NotComparable,
-                    None => judge(&comparison.runs, &comparison.printed, comparison.better),
-                },
-                note: notes::of(figure.id, &comparison.line, &comparison.column)
-                    .map(str::to_owned)
-                    .or_else(|| comparison.not_comparable.clone()),
-            });
-            (FigureState::Drawn { judged: judged.collect(), drawn }, timing)
+            let judged = drawn.comparisons.iter().map(|comparison| judged(figure, comparison)).collect();
+            (FigureState::Drawn { judged, drawn }, timing)
         }
         Some(Err(reason)) => (FigureState::Failed { reason }, FigureTiming::default()),
         _ => (FigureState::NoData { reason: missing.join("; ") }, FigureTiming::default()),
@@ -402,6 +399,15 @@ fn figure_result(figure: &Figure, loaded: &[Loaded], outcomes: &mut Outcomes) ->
     (result, timing)
 }
 
+fn judged(figure: &Figure, comparison: &Comparison) -> Judged {
+    if let Some(reason) = &comparison.not_comparable {
+        return Judged { verdict: Verdict::NotComparable, note: Some(reason.clone()) };
+    }
+    let verdict = judge(&comparison.runs, &comparison.printed, comparison.better);
+    let note = notes::of(figure.id, &comparison.line, &comparison.column).filter(|_| verdict == Verdict::Worse);
+    Judged { verdict, note: note.map(str::to_owned) }
+}
+
 fn table_result(table: &PaperTable, results: &Results) -> TableResult {
     let lines = table.lines.iter().map(|line| {
         let cells = table.columns.iter().zip(&line.printed).map(|(data, printed)| {
@@ -413,7 +419,8 @@ fn table_result(table: &PaperTable, results: &Results) -> TableResult {
                 }
                 _ => None,
             };
-            let note = notes::of(table.id, line.name, data).filter(|_| verdict.is_some()).map(str::to_owned);
+            let is_worse = verdict == Some(Verdict::Worse);
+            let note = notes::of(table.id, line.name, data).filter(|_| is_worse).map(str::to_owned);
             TableCell { printed: Some(*printed), verdict, note }
         });
         LineResult { name: line.name.to_owned(), method: line.method.map(str::to_owned), cells: cells.collect() }

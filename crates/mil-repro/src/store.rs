@@ -96,6 +96,16 @@ pub struct Repetition {
     pub fit_seconds: f64,
 }
 
+impl Repetition {
+    fn check(&self) -> Result<(), String> {
+        let is_share = |value: f64| (0.0..=1.0).contains(&value);
+        if is_share(self.accuracy) && self.auc.is_none_or(is_share) && self.fit_seconds >= 0.0 {
+            return Ok(());
+        }
+        Err("accuracy and area are not from 0 to 1".to_owned())
+    }
+}
+
 /// What a file holds.
 #[derive(Serialize, Deserialize)]
 struct Stored {
@@ -256,11 +266,15 @@ pub enum MergeError {
 
 fn read(bytes: &[u8]) -> Result<Stored, String> {
     let stored: Stored = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-    if stored.schema == SCHEMA {
-        Ok(stored)
-    } else {
-        Err(format!("its layout is {}, expected {SCHEMA}", stored.schema))
+    if stored.schema != SCHEMA {
+        return Err(format!("its layout is {}, expected {SCHEMA}", stored.schema));
     }
+    match (&stored.key.task, &stored.content) {
+        (Task::Repetition { .. }, Content::Repetition(repetition)) => repetition.check()?,
+        (Task::Figure { .. }, Content::Figure { drawn, .. }) => drawn.check()?,
+        _ => return Err("it is of another kind than its key says".to_owned()),
+    }
+    Ok(stored)
 }
 
 fn about(path: &Path, error: &io::Error) -> io::Error {
@@ -318,7 +332,13 @@ mod tests {
         let half = &whole[..whole.len() / 2];
         let other_layout = String::from_utf8(whole.clone()).unwrap().replace("cell/1", "cell/0");
         let other_key = String::from_utf8(whole.clone()).unwrap().replace("cd34", "ef56");
-        for bytes in [&b""[..], half, other_layout.as_bytes(), other_key.as_bytes()] {
+        let no_share = String::from_utf8(whole.clone()).unwrap().replace("\"accuracy\":0.5", "\"accuracy\":50.0");
+        let other_kind = String::from_utf8(whole.clone()).unwrap();
+        let other_kind = other_kind
+            .replace("\"kind\":\"repetition\",\"n_folds\":10,\"repeat_idx\":0", "\"kind\":\"figure\",\"quick\":true");
+        for bytes in
+            [&b""[..], half, other_layout.as_bytes(), other_key.as_bytes(), no_share.as_bytes(), other_kind.as_bytes()]
+        {
             std::fs::write(&path, bytes).unwrap();
             assert!(matches!(store.find(&key(0)), Found::Damaged { .. }), "{}", String::from_utf8_lossy(bytes));
         }

@@ -203,6 +203,15 @@ fn a_snapshot_is_written_and_drift_from_it_is_found() {
     let (out, page) = (folder.0.join("out"), folder.0.join("results.md"));
     let (out, page) = (out.to_str().unwrap(), page.to_str().unwrap());
     let names = ["reproduce", "nearest-centroid-max", "pmi-table1", "--quick", "--out", out];
+    for wrong in [
+        folder.0.join("results.json"),
+        folder.0.join("out"),
+        folder.0.join("out/results.md"),
+        folder.0.join("no/results.md"),
+    ] {
+        let said = refusal(&[&names[..], &["--snapshot", wrong.to_str().unwrap()]].concat());
+        assert!(said.contains("expected a file in a folder") || said.contains("ends in .md"), "{said}");
+    }
     let run = |more: &[&str]| mil_repro(&[&names[..], more].concat(), &[("MIL_COMMIT", "abc1234")]);
     assert!(run(&["--snapshot", page]).status.success());
     let text = std::fs::read_to_string(page).unwrap();
@@ -220,4 +229,6 @@ fn a_snapshot_is_written_and_drift_from_it_is_found() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(!output.status.success() && said.contains("drifted: nearest-centroid-max on musk1"), "{said}");
     assert!(!run(&["--check=no-such-file.json"]).status.success());
+    let other_seed = run(&[&check, "--seed", "2"]);
+    assert!(String::from_utf8(other_seed.stderr).unwrap().contains("they do not compare"));
 }

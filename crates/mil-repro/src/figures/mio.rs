@@ -121,7 +121,7 @@ fn draw_regret(context: &Context<'_>) -> Result<Drawing, FitError> {
         // "The average regret of MIO decreases towards 0 at a rate of 1/sqrt(T)" (MIO §4.1).
         printed: Printed::tenths(-0.5),
         better: Better::Lower,
-        not_comparable: None,
+        not_comparable: context.quick.then(|| "the paper speaks of large T, and this is a quick run".to_owned()),
     };
     let findings = regret_findings(&draws, n_rounds);
     Ok(Drawing { panels, findings, comparisons: vec![slope], ..Drawing::default() })

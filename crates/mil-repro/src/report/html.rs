@@ -11,7 +11,7 @@ use crate::results::{
 
 use super::compared::{self, Compared, Ours, TALLY_HEADS, Tally, seconds_text, state_text};
 use super::{
-    TIMES, cell_text, chart, columns, counted, duration_text, larger_class, of_paper, papers, picture, plot,
+    TIMES, cell_text, chart, columns, counted, duration_text, larger_class, made_text, of_paper, papers, picture, plot,
     protocol_text, share_text, stand_ins,
 };
 
@@ -19,12 +19,7 @@ const STYLE: &str = include_str!("style.css");
 
 pub(super) fn page(results: &Results, record: &RunRecord) -> String {
     let mut body = String::from("<h1>The papers, recomputed</h1>");
-    let _ = write!(
-        body,
-        "<p class=\"lead\">{} Measured on {}.</p>",
-        escape(&protocol_text(results)),
-        escape(&record.provenance.code_text())
-    );
+    let _ = write!(body, "<p class=\"lead\">{} {}</p>", escape(&protocol_text(results)), escape(&made_text(record)));
     body.push_str(&overview(results, record));
     for paper in papers(results) {
         body.push_str(&paper_section(results, record, paper));

@@ -11,15 +11,15 @@ use crate::results::{
 
 use super::compared::{self, Compared, Ours, TALLY_HEADS, Tally, seconds_text, state_text};
 use super::{
-    TIMES, cell_text, columns, counted, duration_text, larger_class, of_paper, papers, protocol_text, raster_text,
-    share_text, stand_ins,
+    TIMES, cell_text, columns, counted, duration_text, larger_class, made_text, of_paper, papers, protocol_text,
+    raster_text, share_text, stand_ins,
 };
 
 pub(super) fn page(results: &Results, record: &RunRecord) -> String {
     let mut page = format!(
-        "# The papers, recomputed\n\n{}\n\nMeasured on {}; {}.\n",
+        "# The papers, recomputed\n\n{}\n\n{} On {}.\n",
         protocol_text(results),
-        record.provenance.code_text(),
+        made_text(record),
         record.provenance.machine_text()
     );
     page.push_str(&overview(results, record));

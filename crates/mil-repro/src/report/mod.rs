@@ -202,6 +202,18 @@ fn protocol_text(results: &Results) -> String {
     )
 }
 
+/// When and from which code the report is, and what of it had been computed before.
+fn made_text(record: &RunRecord) -> String {
+    let before = match record.n_stored_before {
+        0 => String::new(),
+        n_before => format!(
+            "; {n_before} of {} had been computed and stored before, by the same code",
+            counted(record.n_pieces, "piece")
+        ),
+    };
+    format!("Put together on {}{before}.", record.provenance.code_text())
+}
+
 /// What is said of the panels of times.
 const TIMES: &str = "Times, which differ from machine to machine and from run to run:";
 
